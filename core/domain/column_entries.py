@@ -149,11 +149,22 @@ def on_earth(name: str, low: float, high: float) -> tuple[float, float]:
     return max(low, -most), high if tidy in LONGITUDES and low >= 0.0 else min(high, most)
 
 
+# A scale that a name says: "Moyenne /20", "out of 10", "satisfaction (1-5)".
+_SCALE = re.compile(
+    r"(?:/\s*(?=(?:5|10|20|100)\b)|\bout of\s*)(?P<of>\d{1,3})\W*$"
+    r"|[(\[]\s*(?P<low>\d{1,3})\s*(?:-|–|to|bis|à|a|\.{2,3})\s*(?P<high>\d{1,3})\s*[)\]]",
+    re.IGNORECASE,
+)
+
+
 def within_reason(name: str, low: float, high: float) -> tuple[float, float]:
     """Ends of a column whose name says what it holds, no farther than anyone's value lies.
 
     Only where they end among such values, or with the next power of two at most: others are in another unit.
     """
+    if (said := _SCALE.search(name)) is not None:
+        first, last = float(said["low"] or 0), float(said["high"] or said["of"])
+        return (first, min(high, last)) if first < last and first < high <= OTHER_UNIT * last else (low, high)
     preset = PRESETS[preset_for(name) or ("year" if low >= 1000.0 and says_years(name) else "pay")]
     if preset is PRESETS["pay"] or not preset.low < high <= OTHER_UNIT * preset.high:
         return on_earth(name, low, high)

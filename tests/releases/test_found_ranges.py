@@ -172,6 +172,23 @@ def test_a_thin_tail_does_not_end_a_range_where_noise_hides_its_cells():
         assert low == 0.0 and (days < high).mean() > 0.9
 
 
+@pytest.mark.parametrize(
+    ("name", "found", "said"),
+    [
+        ("Moyenne /20", (4.0, 32.0), (0.0, 20.0)),
+        ("score out of 30", (8.0, 40.0), (0.0, 30.0)),
+        ("Zufriedenheit (1-10)", (0.0, 15.0), (1.0, 10.0)),
+        ("Satisfaction [0 à 7]", (0.0, 6.0), (0.0, 6.0)),
+        ("price/12", (0.0, 25.0), (0.0, 25.0)),
+        ("l/100km", (0.0, 30.0), (0.0, 30.0)),
+        ("period (2019-2021)", (0.0, 130.0), (0.0, 130.0)),
+        ("points (1-10)", (0.0, 400.0), (0.0, 400.0)),  # in another unit
+    ],
+)
+def test_a_scale_that_a_name_says_is_the_range(name, found, said):
+    assert within_reason(name, *found) == said
+
+
 def test_bounds_that_everyone_knows_end_a_found_range_in_the_same_unit():
     assert within_reason("age", 16.0, 130.0) == (16.0, 120.0)
     assert within_reason("age", 0.0, 1_100.0) == (0.0, 1_100.0)  # in months
