@@ -13,12 +13,9 @@ import pandas as pd
 
 from ..domain import Coordinate, Cyclic, Dates, Domain, Ordered
 from ..domain.round_columns import LATITUDE
-from ..formatting.numbers import listed, shortened
+from ..formatting.numbers import in_rising_order, listed, shortened
 from ..sketches.tables.table_answers import TableAnswers
 from ..sketches.tables.table_axes import Axis
-
-SCALE = 12
-"""As many answers in numbers are a scale; of more, codes of places among them, the most frequent are of interest."""
 
 
 def measured(answers: TableAnswers, names: Sequence[str]) -> bool:
@@ -86,6 +83,5 @@ def as_number(axis: Axis, value: object) -> float:
 
 def in_order(axis: Axis) -> bool:
     """Whether the cells of a column have an order of their own, as hours, months and answers from 1 to 5 have, too."""
-    numbers = [int(one) for one in axis.categories if one.removeprefix("-").isdecimal()]
-    scale = max(2, len(axis.categories) - 2) <= len(numbers) <= SCALE and numbers == sorted(numbers)
-    return not axis.categories or isinstance(axis.column, (Ordered, Cyclic)) or scale
+    ordered = not axis.categories or isinstance(axis.column, (Ordered, Cyclic))
+    return ordered or in_rising_order(axis.categories) == list(axis.categories)

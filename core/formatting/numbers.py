@@ -8,6 +8,7 @@ many significant digits: two of what is only an estimate, three of an ε or a pr
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -301,6 +302,26 @@ def listed(names: Sequence[str], most: int = 6, last: str = "and") -> str:
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most:,} more"]
     return "".join(names) if len(names) < 2 else ", ".join(names[:-1]) + f" {last} " + names[-1]
+
+
+_COUNTED = re.compile(r"\s*([<≤>≥]?)\s*(-?(?!0\d)\d{1,4})(?!\d)")
+MOST_COUNTED = 12  # Values that are a scale; of more, codes of places among them, the most frequent are of interest.
+
+
+def in_rising_order(values: Sequence[str]) -> list[str] | None:
+    """Answers, grades and age bands by the numbers that they begin with, others last; None of names and codes.
+
+    Examples
+    --------
+    >>> in_rising_order(["25-34", "65+", "<18", "18-24", "other"])
+    ['<18', '18-24', '25-34', '65+', 'other']
+    >>> in_rising_order(["01004", "01053", "Bern"])
+    """
+    numbers = {value: _COUNTED.match(value) for value in values}
+    keys = {value: (int(one[2]), "<≤".find(one[1] or "?") < 0) for value, one in numbers.items() if one is not None}
+    if not max(2, len(values) - 2) <= len(keys) <= MOST_COUNTED:
+        return None
+    return [*sorted(keys, key=keys.__getitem__), *(value for value in values if value not in keys)]
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

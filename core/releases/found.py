@@ -14,7 +14,7 @@ from ..domain.declarations import Declaration, in_flow, stated
 from ..domain.formats import Format
 from ..domain.written import NOTHING
 from ..errors import RequestError
-from ..formatting.numbers import listed, rounded
+from ..formatting.numbers import in_rising_order, listed, rounded
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, PrivacyUnit, decimal_text
 from ..privacy.choosing.partition_selection import ValueSelection
@@ -254,7 +254,8 @@ def found_category(
         return FoundColumn(name, None, False, "", why, values, other, missing)
     rest, gap = (_unlike(label, (*values, *also)) for label in (OTHER, MISSING))
     gap = gap if noticeable(missing.count, missing.error) else rest
-    categories = dict.fromkeys((*values, *also, rest, gap))
+    order = (*values, *also)
+    categories = dict.fromkeys((*(in_rising_order(order) or order), rest, gap))
     column = Categorical(name, tuple(categories), missing=words, missing_category=gap, unknown_category=rest)
     rare = tuple(value for value in shown[1] if value in values) if shown[1:] else ()
     least = looks[0].threshold / looks[0].weight + SURELY * looks[0].error

@@ -145,6 +145,10 @@ def test_what_is_known_of_missing_values_is_said_in_one_sentence(columns, missin
         (("0", "1", "2", "no answer"), True),
         ("51234", False),
         (("8001", "Bern", "Oslo"), False),
+        (("<18", "18-24", "25-34", "65+"), True),
+        (("3e", "4e", "5e", "6e", "other", "missing"), True),
+        (("4e", "3e", "5e", "6e"), False),
+        (("01004", "01053", "38185"), False),
         ("ab", False),
     ],
 )

@@ -207,6 +207,19 @@ def test_a_count_enters_only_where_it_is_three_deviations_above_the_threshold():
     assert found.sure == ("many", "most")
 
 
+def test_found_bands_and_grades_stand_in_their_order_and_places_by_how_frequent_they_are():
+    look = plan_values(1, Fraction(1, 50), Fraction(1, 10**6))
+    for often, listed in (
+        (("25-34", "65+", "18-24"), ("18-24", "25-34", "65+", "other")),
+        (("4e", "3e", "6e"), ("3e", "4e", "6e", "other")),
+        (("38185", "01004"), ("38185", "01004", "other")),
+        (("Oslo", "Bern"), ("Oslo", "Bern", "other")),
+    ):
+        shown = {value: 5_000 - place for place, value in enumerate(often)}
+        found = found_category("band", [shown], [look], Measured(20_000.0, 5.0), Measured(0.0, 5.0))
+        assert found.column.categories == listed
+
+
 @pytest.mark.parametrize("epsilon", ["1", "3", "5"])
 def test_votes_all_looks_and_ranges_together_are_covered_by_what_is_reserved(people, epsilon):
     """Noise of few units, as for a large promise, loses more than its share: every look must be in the account."""
