@@ -24,7 +24,7 @@ NAMES = re.compile(r"\w+")
 
 @cache
 def _changed_files() -> frozenset[str]:
-    """Files that are not as the branch that one works from has them.
+    """Files, but for papers, that are not as the branch that one works from has them.
 
     Where no such branch is known, those that the last commit or somebody after it changed; a copy without a history has
     none, as it is what somebody published.
@@ -39,7 +39,7 @@ def _changed_files() -> frozenset[str]:
         files = git("diff", "--name-only", before) + git("ls-files", "--others", "--exclude-standard")
     except FileNotFoundError:
         return frozenset()
-    return frozenset(file for file in files if file.startswith(("core/", "tests/")))
+    return frozenset(file for file in files if not file.endswith(".md"))
 
 
 def room_of(file: Path) -> str:
@@ -47,8 +47,8 @@ def room_of(file: Path) -> str:
 
     Audits belong to none, as they replay what all rooms draw.
     """
-    within = file.relative_to(ROOT).parts[1:-1]
-    if file.is_relative_to(ROOT / "tests" / "auditing"):
+    top, *within = file.relative_to(ROOT).parts[:-1] or [""]
+    if top not in ("core", "tests") or file.is_relative_to(ROOT / "tests" / "auditing"):
         return ""
     return within[0] if within and (ROOT / "core" / within[0]).is_dir() else ""
 

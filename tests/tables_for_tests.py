@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from hypothesis import strategies
 
 from core import Budget, Domain
 from core.domain import Categorical, Dates, Numeric, Ordered
@@ -23,6 +24,9 @@ COLUMNS = (
 )
 PLACES = position("lat", "lon", 42, 50, 1, 9)
 CENTRES = np.array([[45.76, 4.83], [43.7, 7.26], [48.85, 2.35]])
+
+LETTERS = strategies.characters(exclude_categories=["Cs"])
+"""All that can be in a text: what Hypothesis takes by itself too, but only after having looked for it for seconds."""
 
 
 def inhabitants(n: int = 4_000) -> pd.DataFrame:

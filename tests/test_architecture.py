@@ -3,9 +3,12 @@
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[1] / "docs" / "draw_architecture.py"
 
 
+@pytest.mark.thorough
 def test_the_drawing_is_that_of_the_imports():
     spec = importlib.util.spec_from_file_location("draw_architecture", SCRIPT)
     script = importlib.util.module_from_spec(spec)

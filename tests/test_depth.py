@@ -20,7 +20,7 @@ def test_what_was_changed_or_added_and_nothing_else(tmp_path: Path, monkeypatch:
         "tests/sources/test_ids.py",
         "tests/browser/test_home.py",
     )
-    for file in (*files, "docs/index.md"):
+    for file in (*files, "docs/index.md", "readers/reader.js"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("as it was")
     monkeypatch.setattr(depth, "ROOT", tmp_path)
@@ -32,8 +32,9 @@ def test_what_was_changed_or_added_and_nothing_else(tmp_path: Path, monkeypatch:
     assert told() == set()
     (tmp_path / "core/privacy/noise/law.py").write_text("changed")
     (tmp_path / "tests/sources/test_new.py").write_text("new")
-    (tmp_path / "docs/index.md").write_text("of no room")
-    both = {"core/privacy/noise/law.py", "tests/sources/test_new.py"}
+    (tmp_path / "docs/index.md").write_text("a paper")
+    (tmp_path / "readers/reader.js").write_text("of no room")
+    both = {"core/privacy/noise/law.py", "tests/sources/test_new.py", "readers/reader.js"}
     assert told() == both
     _git(tmp_path, "commit", "--quiet", "--all", "--message", "one room")
     assert told() == both, "nobody knows what was there before but the last commit"
@@ -53,6 +54,7 @@ def test_a_test_of_no_room_belongs_to_all(monkeypatch: pytest.MonkeyPatch) -> No
     assert _near(monkeypatch, set(), *names) == [False] * 3
     assert _near(monkeypatch, {"core/sources/people.py"}, *names) == [True, True, False]
     assert _near(monkeypatch, {"core/models/tukey.py"}, *names) == [True] * 3
+    assert _near(monkeypatch, {"docs/models/draw.py"}, *names) == [True, True, False]
 
 
 def test_a_test_belongs_to_what_it_imports_from_other_rooms(monkeypatch: pytest.MonkeyPatch) -> None:

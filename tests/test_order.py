@@ -43,7 +43,8 @@ from core.privacy.noise.vector_noise import NormalVector
 from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase, private_bounds
 from core.releases.engine import building
 from core.releases.job import Job
-from core.releases.kind import Plain, kind_of
+from core.releases.kind import Plain
+from core.releases.planning import kind_of
 from core.releases.private_quantiles import private_quantiles
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import Release
@@ -200,6 +201,7 @@ def test_all_mechanisms_that_choose_are_here():
     assert {type(sketch) for sketch in CHOOSING.values()} == ours
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", [*KNOWN, *OTHERS, *(deep(name) if name in SLOW else name for name in CHOOSING)])
 def test_every_mechanism_releases_the_same(name, same_in_any_order):
     mechanism = CHOOSING[name] if name in CHOOSING else small(name)
@@ -242,7 +244,7 @@ def trained(frame: pd.DataFrame, label: str, domain: Domain, method: str) -> lis
     return made
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("domain", [deep(PEOPLE), GROUPS])
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_of_classes_trains_the_same(method, domain, same_in_any_order):
@@ -286,6 +288,7 @@ PURCHASES: dict[str, Callable[[pd.DataFrame], object]] = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", [deep(name) if name == "what predicts best" else name for name in PURCHASES])
 def test_everything_that_is_bought_is_the_same(name, same_in_any_order):
     same_in_any_order(people(PEOPLE), PURCHASES[name])
@@ -298,6 +301,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_learns_the_same(name, same_in_any_order):
     kind = getattr(estimators_module, name)

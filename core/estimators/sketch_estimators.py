@@ -88,7 +88,10 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     def fit(self, X: object, y: object = None) -> PrivateKernelDensity:
         """Spend the budget and make the release.
 
-        RequestError when a public fact is missing or out of range; nothing was spent.
+        Raises
+        ------
+        RequestError
+            When a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
         domain, seed = self._domain(self.bounds), self._hash_seed()
@@ -173,7 +176,10 @@ class PrivateDistanceSum(PrivateEstimator):
     def fit(self, X: object, y: object = None) -> PrivateDistanceSum:
         """Spend the budget and make the release.
 
-        RequestError when a public fact is missing or out of range; nothing was spent.
+        Raises
+        ------
+        RequestError
+            When a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
         domain = self._scaled(self._domain(self.bounds))

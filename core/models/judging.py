@@ -96,7 +96,10 @@ class NumberVerdict:
 def read_test(model: Model, source: Source) -> Tested:
     """Ask a model about every record of a test file.
 
-    RequestError when the file misses a column or holds too few records.
+    Raises
+    ------
+    RequestError
+        When the file misses a column or holds too few records.
     """
     task, scores, truth, read = model.task, [], [], 0
     for batch in source.batches(task.domain):

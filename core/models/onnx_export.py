@@ -33,7 +33,10 @@ TINY = float(np.finfo(float).tiny)
 def to_onnx(model: Model) -> bytes:
     """The contents of an ONNX file.
 
-    RequestError when the package is missing, or the model protects nobody.
+    Raises
+    ------
+    RequestError
+        When the package is missing, or the model protects nobody.
     """
     check_extra("onnx", "onnx", "An ONNX file")
     onnx = package()

@@ -37,7 +37,10 @@ class Attacks:
 
     Noise that is drawn for whole vectors has a likelihood ratio of its own: `block` is the length of such a vector.
 
-    `names`: What each attack looks at, in words.
+    Attributes
+    ----------
+    names : tuple[str, ...]
+        What each attack looks at, in words.
     """
 
     def __init__(self, first: np.ndarray, second: np.ndarray, block: int | None = None):

@@ -88,13 +88,21 @@ def cell_of_signature(bits: int) -> int:
 
 @dataclass(frozen=True)
 class Votes:
-    """What is counted in the first reading."""
+    """What is counted in the first reading.
 
-    # Columns of texts, and those whose type says what they hold.
+    Attributes
+    ----------
+    texts, others : tuple[str, ...]
+        Columns of texts, and those whose type says what they hold.
+    unit : PrivacyUnit
+        Who one person is.
+    comma : bool
+        Whether the file separates its columns as programs do where decimals have a comma: by semicolons.
+    """
+
     texts: tuple[str, ...]
     others: tuple[str, ...]
-    unit: PrivacyUnit  # Who one person is.
-    # Whether the file separates its columns as programs do where decimals have a comma: by semicolons.
+    unit: PrivacyUnit
     comma: bool = False
 
     @property
@@ -273,12 +281,19 @@ def as_texts(values: pa.Array) -> pa.Array:
 
 @dataclass(frozen=True)
 class Scale:
-    """Cells in which values of one column of numbers or dates are counted: coarse ones, parts of them, and steps."""
+    """The cells in which values of one column of numbers or dates are counted: coarse ones, parts of them, and steps.
 
-    # Of the column; "number" or "date".
+    Attributes
+    ----------
+    name, kind : str, str
+        Of the column; "number" or "date".
+    format : Format | None
+        How it is written, where it is texts.
+    """
+
     name: str
     kind: str
-    format: Format | None = None  # How it is written, where it is texts.
+    format: Format | None = None
 
     @property
     def of_years(self) -> bool:
@@ -369,10 +384,18 @@ class Scale:
 
 @dataclass
 class Second:
-    """What is counted in the second reading: private."""
+    """What is counted in the second reading: private.
 
-    scales: tuple[Scale, ...]  # Of columns of numbers and dates.
-    categories: tuple[str, ...]  # Columns of texts whose values are counted.
+    Attributes
+    ----------
+    scales : tuple[Scale, ...]
+        Of columns of numbers and dates.
+    categories : tuple[str, ...]
+        Columns of texts whose values are counted.
+    """
+
+    scales: tuple[Scale, ...]
+    categories: tuple[str, ...]
     table: Integers = field(init=False)
     values: list[Counter[str]] = field(init=False)
 
@@ -409,9 +432,13 @@ class Third:
 
     Columns alike are counted together: a record once for each value that it has in any of them. So it counts at most
     once in each of so many cells as there are columns, as the second look of `partition_selection` asks.
+
+    Attributes
+    ----------
+    alike : Sequence[Mapping[str, Collection[str]]]
+        What was found in each column, of those together that are alike; most are by themselves.
     """
 
-    # What was found in each column, of those together that are alike; most are by themselves.
     alike: Sequence[Mapping[str, Collection[str]]]
     values: list[Counter[str]] = field(init=False)
 

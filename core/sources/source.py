@@ -61,7 +61,10 @@ class Part(ABC):
 
         The domain is the one that `Source.parts` was asked for.
 
-        RequestError: As `Source.batches` does, and when the files are not what they were.
+        Raises
+        ------
+        RequestError
+            As `Source.batches` does, and when the files are not what they were.
         """
 
 
@@ -107,7 +110,10 @@ class Source(ABC):
         Parquet files are divided where their ids are whole numbers in ascending order, which takes a reading of the
         ids; no set is in two parts.
 
-        RequestError when a column is absent or cannot be what the domain says.
+        Raises
+        ------
+        RequestError
+            When a column is absent or cannot be what the domain says.
         """
         domain = domain.read
         self.check_columns(domain)

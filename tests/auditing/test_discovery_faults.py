@@ -122,6 +122,7 @@ def test_a_share_that_follows_from_exact_counts_is_found(monkeypatch):
     assert any(not examine(trial(SETTLED), turned=True).passed for _ in range(5))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("fault", [too_low, shown_alone], ids=lambda fault: fault.__name__)
 def test_a_value_that_one_person_alone_has_and_that_may_be_shown_is_found(monkeypatch, fault):
     """An audit draws real noise, and one in ten finds no column of words to show it by: none of nine, 1e-9 a run."""

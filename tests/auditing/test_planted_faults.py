@@ -18,7 +18,7 @@ from core.privacy.accounting import Cost
 from core.privacy.budget import PrivacyUnit
 from core.privacy.noise import randomness
 from core.releases import job, payment, release_store, seal
-from core.releases.kind import with_chosen_size
+from core.releases.planning import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance
 from core.sketches.grids.histogram import Histogram
@@ -366,12 +366,14 @@ def _(monkeypatch):
     monkeypatch.setattr(noise, "_laplace", lambda scale: real(scale / 1000))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SOUND)
 def test_sound_releases_pass(name):
     verdict = examine(SOUND[name](), draws(3, 5))
     assert verdict.passed, verdict.sentence
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_found(name, monkeypatch):
     on, fault = PLANTED[name]

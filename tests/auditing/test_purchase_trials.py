@@ -53,6 +53,7 @@ def sound(trials, most=QUICK):
         assert verdict.reached > 0, f"{trial.name} drew nothing"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("bought", PURCHASES, ids=lambda one: one.__name__)
 def test_everything_that_is_bought_is_replayed(bought):
     """A tenth of each kind in the quick tests, under the pure promise, whose losses are the fastest to add up."""
@@ -214,6 +215,7 @@ def test_classes_whose_counts_are_exact_are_found(monkeypatch):
     assert found(trial)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("norm", "budget"), [("l1", PURE), ("l2_squared", DELTA)])
 def test_weighted_sums_of_periods_that_are_paid_for_as_one_period_are_found(monkeypatch, norm, budget):
     monkeypatch.setattr(Factor, norm, WHOLE if norm == "l1" else WHOLE**2 // 2)
@@ -262,6 +264,7 @@ def test_a_record_that_counts_in_two_periods_is_found(monkeypatch):
     assert found(first(purchase_trials.living(PURE), "bands"), SOME)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("budget", [PURE, DELTA], ids=str)
 def test_half_a_part_of_noise_in_a_round_is_found(monkeypatch, budget):
     honest = divided_noise.part_sampler
@@ -269,6 +272,7 @@ def test_half_a_part_of_noise_in_a_round_is_found(monkeypatch, budget):
     assert f"{'noise is' if budget.delta else 'parts of noise are'} shorter than the law" in _only(budget, "shared")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", ["shared", "masked"])
 def test_noise_that_only_all_owners_together_have_where_fewer_are_honest_is_found(monkeypatch, way):
     honest = owner_steps.add_part
@@ -288,6 +292,7 @@ def test_a_mask_that_is_the_same_with_two_neighbours_is_found(monkeypatch):
     assert "a mask was used for two shares" in _only(PURE, "a round, masked")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_records_of_a_round_that_count_twice_for_one_price_are_found(monkeypatch, way):
     honest = RoundPlan.flat

@@ -38,10 +38,12 @@ def trials():
     return found
 
 
+@pytest.mark.thorough
 def test_every_trainer_is_replayed():
     assert set(trials()) == {*METHODS, *NUMBER_METHODS, CHOSEN}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", sorted({*METHODS, *NUMBER_METHODS} - {*DEAR}))
 def test_nothing_escapes_a_model_that_is_trained(name):
     """Of three classes, and of a number: what one row or one kind has no noise for is seen, and an exact number too."""

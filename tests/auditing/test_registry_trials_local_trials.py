@@ -220,6 +220,7 @@ def test_values_left_in_a_temporary_file_are_found(monkeypatch):
     assert finds(only(oracles(("3",)), "de of 3"))
 
 
+@pytest.mark.thorough
 def test_bits_flipped_less_often_than_hashes_need_are_found(monkeypatch):
     honest = Rappor.threshold.func
     monkeypatch.setattr(Rappor, "threshold", property(lambda one: honest(replace(one, hashes=1))))

@@ -30,6 +30,7 @@ def _cases():
             yield pytest.param(name, marks=pytest.mark.thorough if name in DEAR else ())
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", list(_cases()))
 def test_every_mechanism_is_replayed(name):
     """Nothing registered is left out but what is only made of other mechanisms."""
@@ -71,6 +72,7 @@ def test_who_takes_private_bits_puts_what_they_become_on_the_tape():
             assert "replay.tape import" in text, where
 
 
+@pytest.mark.thorough
 def test_no_randomness_but_from_the_source():
     """NumPy's generators have public seeds but for made-up people, and the system's bytes are read in one file."""
     for where, text in texts().items():

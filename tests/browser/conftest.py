@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.privacy.ledger.ledger import Ledger
+from tests.depth import DEEP, changed
 
 ROOT = Path(__file__).parents[2]
 ARTEFACTS = ROOT / "artefacts"
@@ -50,9 +51,9 @@ def nothing_kept(home):
     return take_away
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session" if DEEP or changed(Path(__file__)) else "module")
 def server(home):
-    """A fresh server: its address, and its process."""
+    """A fresh server: its address, and its process; where one test alone asks for it, no longer than that one."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -68,16 +69,12 @@ def server(home):
         except OSError:
             time.sleep(0.1)
     yield address, server
-    server.terminate()
-    try:
-        server.wait(10)
-    except subprocess.TimeoutExpired:  # it waits for threads, which need not end
-        server.kill()
-        server.wait()
+    server.kill()  # asked to end, it waits for threads that need not end
+    server.wait()
     log.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def url(server):
     """Address of a fresh server."""
     return server[0]

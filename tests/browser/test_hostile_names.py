@@ -88,6 +88,7 @@ def test_a_shared_page_runs_no_name(browser, tmp_path, make):
         context.close()
 
 
+@pytest.mark.thorough
 def test_a_poll_runs_no_question_or_answer(browser, tmp_path):
     polls = Polls(tmp_path / "polls.sqlite")
     poll = polls.make_up(Survey.of(SCRIPTS[0], SCRIPTS, "de", 1), [5] * len(SCRIPTS))

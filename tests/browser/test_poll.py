@@ -69,6 +69,7 @@ class Given:
         return self._words[self._at - count : self._at].copy()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "asked",
     [survey("de", 2, 1), survey("de", 7, "0.3"), survey("ss", 5, 2), survey("ss", 64, "0.5"), survey("ss", 70, 1)],

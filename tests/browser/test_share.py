@@ -119,6 +119,7 @@ def counted_in_python(made, low: float, high: float, kinds: list[int]) -> tuple[
     return float(weights @ grid[:, :, kinds].sum(axis=(1, 2))), float(error)
 
 
+@pytest.mark.thorough
 def test_a_grid_is_asked_as_in_python_without_a_network(page, tmp_path):
     made = mixed(kernels.Gaussian(6.0), finest=0.5)
     data = show(page, made, tmp_path)

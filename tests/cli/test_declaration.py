@@ -339,6 +339,7 @@ def test_a_release_that_finds_out_columns_takes_the_labels_of_its_own_file(comma
     assert found.columns[found.names.index("vote")].categories == ("A", "B", "refused", "unsure")
 
 
+@pytest.mark.thorough
 def test_labels_that_may_be_made_of_the_answers_are_taken_where_their_owner_says_that_they_are_public(
     command, tmp_path
 ):

@@ -2,8 +2,6 @@
 
 import importlib.util
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +23,7 @@ def places():
     return reached()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", AT_MOST)
 def test_nothing_got_worse_than_it_was_brought_to(what, places):
     assert len(places[what]) <= AT_MOST[what], "\n".join(places[what])
@@ -46,15 +45,6 @@ def test_imports_inside_functions_and_for_types_count(tmp_path, monkeypatch):
         monkeypatch.undo()
         for cached in CACHED:
             cached.cache_clear()
-
-
-@pytest.mark.thorough
-def test_run_as_a_file_it_ended_in_the_middle():
-    code = f"import runpy; runpy.run_path({SPEC.origin!r})['path_of_a_record']()"
-    run = subprocess.run(
-        [sys.executable, "-P", "-c", code], cwd=Path(SPEC.origin).parent, capture_output=True, text=True
-    )
-    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("paper", ["CONTRIBUTING.md", "docs/architecture.md"])

@@ -12,6 +12,7 @@ from core.domain import Domain, Items, Numeric, PrivacyUnit
 from core.domain.item_sets import Sets, item_keys, keys_of_values
 from core.errors import RequestError
 from core.geometry.kernels import Jaccard, Mixture, kernel_from_dict
+from tests.tables_for_tests import LETTERS
 
 XXH64 = {
     "": 0xEF46DB3751D8E999,
@@ -52,7 +53,7 @@ def test_text_that_no_integer_is_printed_as_is_hashed_as_text(text):
 
 
 @pytest.mark.thorough
-@given(st.lists(st.one_of(st.text(max_size=40), st.none()), max_size=8), st.integers(0, 8))
+@given(st.lists(st.one_of(st.text(LETTERS, max_size=40), st.none()), max_size=8), st.integers(0, 8))
 def test_keys_do_not_depend_on_how_a_column_is_stored(values, start):
     kinds = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view()]
     found = []
@@ -116,7 +117,9 @@ def test_the_kernel_is_no_part_of_another():
         Mixture((Jaccard(),), (1.0,))
 
 
-@given(st.lists(st.one_of(st.none(), st.lists(st.one_of(st.none(), st.text(max_size=5)), max_size=4)), max_size=6))
+@given(
+    st.lists(st.one_of(st.none(), st.lists(st.one_of(st.none(), st.text(LETTERS, max_size=5)), max_size=4)), max_size=6)
+)
 def test_a_column_of_lists_is_read_whatever_its_type(lists):
     column = Items("tags")
     expected = [[key(item) for item in one or () if item is not None] for one in lists]

@@ -183,7 +183,7 @@ def test_a_circle_may_be_written_as_what_it_is():
         codes(Cyclic("w", part="weekday"), [1])
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("count", [3, 7, 12, 24, 366])
 @pytest.mark.parametrize("scale", ["none", "box"])
 def test_distances_on_a_circle_depend_on_the_steps_between_alone_and_are_steps_nearby(count, scale):

@@ -8,6 +8,7 @@ from tests.fuzzing.chances import OTHERS, Chances
 from tests.fuzzing.targets import TARGETS
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("target", sorted(TARGETS))
 def test_nothing_random_does_harm(target):
     random = np.random.default_rng(7)

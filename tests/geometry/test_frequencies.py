@@ -60,7 +60,7 @@ def test_the_mean_cosine_is_the_kernel(kernel, dimensions):
     check_mean(kernel, draw_frequencies(kernel, (1,) * dimensions, rows, rows, 11).waves)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("dimensions", "kernel"), crossed([3, 1, 4, 11], RADIAL), ids=str)
 def test_the_mean_cosine_of_structured_rows_is_the_kernel(kernel, dimensions):
     """One row a block, the second or last of it in turn, over independent blocks."""

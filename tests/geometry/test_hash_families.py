@@ -73,6 +73,7 @@ def test_rehashing_adds_exactly_one_over_w_to_distinct_cells(kernel):
     assert np.abs(observed - expected).max() < SIGMAS * np.sqrt(0.25 / ROWS) + 0.05 * (1 - rehashed.mean())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kernel", [Euclidean(1.5), Manhattan(2.0), Laplacian(2.0), Smooth(1.0)], ids=str)
 def test_low_discrepancy_rows_are_unbiased_and_vary_less(kernel):
     """The same rows in groups: the mean over seeds is the kernel, and its spread is below that of independent rows."""

@@ -28,7 +28,7 @@ def test_every_rival_takes_part():
     assert all(METHODS[key].card is rival for key, rival in RIVALS.items()) and len(RIVALS) == 15
 
 
-@pytest.mark.few(50)
+@pytest.mark.few(15)
 @pytest.mark.parametrize(("domain", "question"), QUESTIONS, ids=str)
 @pytest.mark.parametrize("key", METHODS)
 def test_a_method_is_refused_or_made_and_every_size_it_offers_can_be_made(key, domain, question):

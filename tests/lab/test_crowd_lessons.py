@@ -75,6 +75,7 @@ def test_the_rule_is_that_of_corollary_3_5():
     assert curve("1", 300, 4.0, 2000).rule == math.ceil(roots.mean() / math.sqrt(2))
 
 
+@pytest.mark.thorough
 def test_fewer_columns_cost_accuracy_and_no_privacy():
     narrow, wide = curve("1", 1000, 1.0, 2), curve("1", 1000, 1.0, 64)
     assert narrow.sampling[0] > 2 * wide.sampling[0]

@@ -46,6 +46,7 @@ def test_directions_are_at_right_angles_and_add_up_to_nothing():
         assert found.T @ found == pytest.approx(np.eye(many - 1)) and found.sum(axis=0) == pytest.approx(0.0)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("bends", [{}, {"curves": 2}, {"curves": 1, "waves": 3}, {"products": 1}])
 @pytest.mark.parametrize("radius", [None, 0.4, 1.5])
 def test_no_record_is_longer_than_is_said_and_each_is_a_function_of_itself_alone(bends, radius):
@@ -83,6 +84,7 @@ def far_apart(trainer, many, seed=4):
     return np.column_stack((x, np.eye(3)[codes]))
 
 
+@pytest.mark.thorough
 def test_along_directions_each_record_is_its_own_and_no_longer_than_declared():
     trainer = wide().for_records(Budget("0.5"), 600)
     assert trainer.directions == 14

@@ -13,14 +13,17 @@ from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.models.test_amp import PLANE, plane
 
-MODEL = ApproximateMinima(PLANE, "kind", 1.2).fit(open_source(plane()), Budget(5, "1e-4"))
+
+@pytest.fixture(scope="module")
+def model():
+    return ApproximateMinima(PLANE, "kind", 1.2).fit(open_source(plane()), Budget(5, "1e-4"))
 
 
-def test_a_file_gives_back_the_model(tmp_path):
-    MODEL.save(tmp_path / "model.json")
+def test_a_file_gives_back_the_model(model, tmp_path):
+    model.save(tmp_path / "model.json")
     again = load_model(tmp_path / "model.json")
-    assert again.to_dict() == MODEL.to_dict() and again.budget == MODEL.budget
-    assert np.array_equal(again.decision(plane(30)), MODEL.decision(plane(30)))
+    assert again.to_dict() == model.to_dict() and again.budget == model.budget
+    assert np.array_equal(again.decision(plane(30)), model.decision(plane(30)))
 
 
 def test_coefficients_in_the_columns_own_units_give_the_scores():
@@ -31,11 +34,11 @@ def test_coefficients_in_the_columns_own_units_give_the_scores():
     assert table.decision(queries)[:, 0] == pytest.approx(expected)
 
 
-def test_predictions_name_classes_and_probabilities():
-    found = MODEL.predict({"x": [-4.0, 4.0], "y": [8.0, 0.0]})
+def test_predictions_name_classes_and_probabilities(model):
+    found = model.predict({"x": [-4.0, 4.0], "y": [8.0, 0.0]})
     assert found.predicted.tolist() == ["no", "yes"]
     assert list(found) == ["predicted", "probability of no", "probability of yes"]
-    assert any("must not alone decide" in sentence for sentence in MODEL.card())
+    assert any("must not alone decide" in sentence for sentence in model.card())
 
 
 @pytest.mark.parametrize(
@@ -52,8 +55,8 @@ def test_predictions_name_classes_and_probabilities():
     ],
     ids=str,
 )
-def test_what_is_no_model_is_refused(change):
-    wrong = json.dumps(MODEL.to_dict() | change).encode()
+def test_what_is_no_model_is_refused(model, change):
+    wrong = json.dumps(model.to_dict() | change).encode()
     with pytest.raises(ReleaseFileError):
         load_model(wrong)
 

@@ -345,6 +345,7 @@ def test_no_neighbours_densities_of_several_classes_are_further_apart_than_epsil
     assert abs(law._log(told, place) - law._log(neighbour, place)) <= float(budget.epsilon) * (1 + 1e-9) + 1e-9
 
 
+@pytest.mark.thorough
 def test_an_added_record_of_several_classes_reaches_the_bound():
     """All of it: others, which are sure of a wrong class, pull b against what the record adds, and it is unsure."""
     budget, far, near = Budget(1), 1_000.0, 8.0

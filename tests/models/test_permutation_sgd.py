@@ -29,6 +29,7 @@ def walks(records: np.ndarray, apart: float, schedule: str, passes: int, batch: 
     return Walk.of(method, len(records), apart).end(records)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("apart", [0.02, 0.5, 3.0])
 def test_no_replaced_record_moves_the_end_further_than_allowed(schedule, apart):

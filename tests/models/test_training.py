@@ -42,7 +42,7 @@ def promise(method: str, epsilon: int) -> Budget:
     return Budget(epsilon, 0 if method == "objective" else "1e-4", "replace_one" if method == "sgd" else "add_remove")
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_a_model_that_predicts(method):
     budget = promise(method, 60)
@@ -56,6 +56,7 @@ SOLVED = ("products", "amp", "tuned-amp", "dp-sgd", "ops", "ada-ops", "tukey", "
 """Whose draws are not all noise that is added to tables, or who know the number of records; an audit replays them."""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("method", "label"), [one for one in DRAWING if one[0] not in SOLVED])
 def test_what_is_learnt_is_made_of_what_was_drawn_and_not_of_how_many_records_there_are(method, label, monkeypatch):
     """Other people, twice as many, and the same draws: the exact number in the place of the bought one was told."""
@@ -122,7 +123,7 @@ def test_a_rehearsal_of_public_points_is_what_the_records_would_be():
     assert np.array(noisy) / 2.0**20 == pytest.approx(np.array(real) / 2.0**20, abs=1e-4)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("method", "noise"), crossed(tuple(METHODS), (SystemSource(), SeededSource(1))))
 def test_a_rehearsed_model_is_never_private_whatever_its_noise_is_drawn_from(method, noise, tmp_path):
     """Its noise is shorter than the promise asks, so no file of it may look as if it kept one."""

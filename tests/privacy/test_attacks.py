@@ -49,6 +49,7 @@ def fails(mechanism, neighbour=ONE_MORE, data=DATA, exact=sketch, runs=RUNS, run
     return not report.passed
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("epsilon", [deep(Fraction(1, 2)), 1, deep(3)])
 @pytest.mark.parametrize("delta", [0, Fraction(1, 10**5)])
 @pytest.mark.parametrize("neighbour, l1", [(ONE_MORE, ROWS), (ONE_REPLACED, 2 * ROWS)], ids=["add", "replace"])

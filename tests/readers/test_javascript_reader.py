@@ -119,6 +119,7 @@ def compare(question: dict, said: dict, release: core.Release) -> None:
     assert float(said["error"]) == pytest.approx(release.records_error, rel=1e-9)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("path", BY_PLACES, ids=lambda path: path.stem)
 def test_answers_are_those_of_python_to_nine_digits(path):
     for question, said, release in everything(tuple(BY_PLACES))[path]:
@@ -195,6 +196,7 @@ MAPPED = {
 }
 
 
+@pytest.mark.thorough
 def test_maps_are_those_of_python_at_once_and_in_strips(tmp_path):
     asked, expected = [], []
     for name, (sketch, across, up) in MAPPED.items():
@@ -214,33 +216,6 @@ def test_maps_are_those_of_python_at_once_and_in_strips(tmp_path):
         for name in ("estimate", "standardError"):
             joined = numbers(parts[0][name] + parts[1][name])
             np.testing.assert_allclose(joined, numbers(whole[name]), rtol=1e-9, atol=1e-9 * release.records)
-
-
-@pytest.mark.parametrize("kernel", [kernels.Laplacian(0.6), kernels.Euclidean(0.6, power=3)], ids=("apart", "power"))
-def test_lines_of_hashes_through_categories_and_averages_are_those_of_python(kernel, tmp_path):
-    domain = Domain(
-        (Numeric("x", 0.0, 9.0), Categorical("kind", tuple("abc")), Categorical("side", ("left", "right"))),
-        scale="box",
-    )
-    table = (sketch := Race(domain, kernel, rows=12, width=64)).zeros()
-    sketch.add(table, np.asfortranarray(np.random.default_rng(1).random((300, domain.dimensions))))
-    release = seal(sketch, ExactTable(table, 300), core.Budget(1))
-    release.save(tmp_path / "race.npz")
-    steady, uneven = np.linspace(0.0, 9.0, 70).tolist(), [7.0, 0.1, 0.2, 9.5, 0.2]
-    drawn = [
-        {"x": uneven, "kind": ["c", "a"]},
-        {"kind": ["b", "c", "a"], "x": steady},
-        {"x": steady[::-1], "kind": ["b"]},
-    ]
-    for across, said in zip(
-        drawn, ask(*({"file": tmp_path / "race.npz", "across": one} for one in drawn)), strict=True
-    ):
-        each = {
-            name: np.ravel(values).tolist() for name, values in zip(across, np.meshgrid(*across.values()), strict=True)
-        }
-        sides = [release.answer(each | {"side": [side] * len(each["x"])}).estimate for side in ("left", "right")]
-        expected = np.mean(sides, axis=0)
-        np.testing.assert_allclose(numbers(said["estimate"]), expected, rtol=1e-9, atol=1e-9 * release.records)
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1e6), (10.0, 1e5), (-500.0, 2000.0)])

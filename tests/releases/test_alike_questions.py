@@ -55,6 +55,7 @@ def longest(relation, records, third=Third):
     return reached
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("relation", [*Neighbours], ids=str)
 @pytest.mark.parametrize("records", [1, 3])
 def test_no_person_moves_the_counts_of_questions_alike_further_than_those_of_columns_apart(relation, records):

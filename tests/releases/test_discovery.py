@@ -142,6 +142,7 @@ def test_questions_alike_are_expected_to_lose_less_than_columns_apart():
     assert lost[0] < 0.1 < 0.5 < lost[1]
 
 
+@pytest.mark.thorough
 def test_persons_with_several_rows_are_hidden_with_all_of_them(people):
     unit = PrivacyUnit("id", 3)
     owned = people.assign(id=np.arange(PEOPLE) // 3)
@@ -165,6 +166,7 @@ def test_so_large_a_promise_that_no_noise_covers_it_is_refused_before_it_is_paid
         Discovery.of_source(open_source(pd.DataFrame({"a": ["x"]})), Budget(100, "1e-6"))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("columns", [3, 20])
 @pytest.mark.parametrize("relation", list(Neighbours), ids=str)
 def test_no_record_moves_the_votes_further_than_declared_and_one_does_as_far(columns, relation):

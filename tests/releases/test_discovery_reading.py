@@ -28,6 +28,7 @@ from core.sources import open_source
 from tests.releases.conftest import PROMISE
 
 
+@pytest.mark.thorough
 def test_groups_of_f_and_m_are_no_yes_or_no_and_words_for_nothing_are_missing_values():
     """Of "f" and "m", "f" was taken for no and all others for missing; "?" was "other", and "missing" was empty."""
     random = np.random.default_rng(2)

@@ -24,6 +24,7 @@ from core.releases.found_ranges import _is_amount, _sensibly, found_ranges, heap
 from tests.releases.conftest import PROMISE
 
 
+@pytest.mark.thorough
 def test_how_many_may_lie_beyond_a_found_range_is_said():
     """Fees ended at 64 where one in eight was higher, and nobody said how many may."""
     random = np.random.default_rng(1)
@@ -99,6 +100,7 @@ def test_answers_whose_ends_few_people_gave_have_the_range_of_the_other_question
     assert sum((one.low, one.high, one.step) == (answers[0], answers[-1], 1.0) for one in found) >= 22
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "answers, rare",
     [(range(7), 0), *(pytest.param(*one, marks=pytest.mark.thorough) for one in ((range(1, 6), 1), (range(-3, 4), 3)))],
@@ -344,6 +346,7 @@ def test_amounts_with_many_zeros_and_heavy_tails_are_found_and_exponential_numbe
         assert proposed(lambda size, share=share: random.exponential(900, size) * (random.random(size) < share)) <= 1
 
 
+@pytest.mark.thorough
 def test_amounts_are_told_by_all_their_octaves_where_noise_hides_the_largest():
     """Of log-normal pay of 6,000 among 10,000 people every fourth draw was found to be amounts: only a tail counted."""
     random, found = np.random.default_rng(9), {}

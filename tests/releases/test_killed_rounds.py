@@ -68,6 +68,7 @@ def no_exact_number(owners, folder):
     return files and not any(needle in content for needle in needles for content in files)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", ["full", "masked"])
 def test_an_owner_killed_at_every_step_pays_twice_or_shows_a_second_share(tmp_path, way):
     owners, before = Owners(tmp_path, way), tmp_path / "before"

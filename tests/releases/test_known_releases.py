@@ -42,6 +42,7 @@ def check_answers(release, facts):
         np.testing.assert_allclose(getattr(answers, name), expected, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
+@pytest.mark.few(19)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_known_release_can_be_described_and_written_again(path):
     release = load(path)

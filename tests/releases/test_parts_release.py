@@ -36,7 +36,7 @@ from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from core.releases.engine import resuming
 from core.releases.engine.building import ExactTable, TableBuilder
 from core.releases.job import Job
-from core.releases.kind import kind_of
+from core.releases.planning import kind_of
 from core.releases.seal import seal
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.part import Part
@@ -199,6 +199,7 @@ def test_pure_noise_for_some_parts_and_gaussian_noise_for_others(frame):
             load(with_manifest(made.to_bytes(), facts))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6")], ids=["pure", "gaussian"])
 def test_every_part_gets_the_noise_that_was_planned_for_it(budget):
     """The sum of squares of each part's noise against its variance; out by chance once in 1e9."""

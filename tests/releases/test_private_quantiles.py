@@ -64,6 +64,7 @@ def off(found, values):
     return max((values < found.low).sum() - wanted, wanted - (values <= found.high).sum(), 0.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("facts", [{}, {"step": 1.0}])
 def test_quartiles_of_incomes_in_bounds_of_a_thousand_million_are_those_of_the_incomes(facts):
     frame, domain = incomes(), Domain((Numeric("pay", 0, 1e9, scale="log", **facts),))

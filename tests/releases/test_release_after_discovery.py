@@ -39,6 +39,7 @@ from tests.releases.conftest import PROMISE
 from tests.releases_for_tests import manifest_in, with_manifest
 
 
+@pytest.mark.thorough
 def test_a_first_look_settles_the_share_of_a_release_for_the_same_price(tmp_path):
     """A tenth was taken of any table: of 2,000 records a tenth of all values and more became "other"."""
     random, books = np.random.default_rng(3), Ledger(str(tmp_path / "ledger.sqlite"))
@@ -217,6 +218,7 @@ def test_python_takes_how_a_file_is_read_as_the_command_line_does(tmp_path):
             release(Race(Domain.of(age=(0, 100)), kernels.Euclidean(20), rows=20, width=20), path, Budget(1), **how)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("promise", [Budget(1), PROMISE], ids=["pure", "slack"])
 def test_nothing_is_released_of_columns_that_were_supposed_for_prices(tmp_path, promise):
     """Where noise hid all of a table, its release had made-up categories, "a" and "other", for the whole promise."""

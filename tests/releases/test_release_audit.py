@@ -14,7 +14,7 @@ from core.privacy.noise import noise as noise_module
 from core.privacy.noise import randomness
 from core.releases import payment, purchase_plan, seal
 from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase, CentreStage
-from core.releases.kind import kind_of
+from core.releases.planning import kind_of
 from core.releases.release_audit import findings
 from core.sketches import plan as planning
 from core.sketches.distances.directions import Directions
@@ -38,6 +38,7 @@ def kind(delta=0, neighbours="add_remove", domain=DOMAIN, sketch=None, **bought)
     return kind_of(race(domain, rows) if sketch is None else sketch, Budget(1, delta, neighbours), **bought)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("delta", "neighbours"), crossed([0, SLACK], list(Neighbours)))
 @pytest.mark.parametrize("domain", [DOMAIN, deep(PEOPLE)], ids=["records", "people"])
@@ -265,6 +266,7 @@ CERTAIN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", sampled(OF_CHANCE, "one row of noise for all rows"))
 def test_wrong_noise_is_found(fault, monkeypatch):
     plant, asked = OF_CHANCE[fault]

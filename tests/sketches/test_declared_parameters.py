@@ -15,6 +15,7 @@ from core.sketches.linear import LinearSketch
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
 from tests.sketches.test_every_mechanism import KNOWN, OTHERS, small
+from tests.tables_for_tests import LETTERS
 
 NAMES = [*KNOWN, *OTHERS]
 LATER = {"among", "choosing", "cut_for", "edges", "finest", "rule"}
@@ -25,9 +26,9 @@ JSON = st.recursive(
     | st.integers(-(1 << 64), 1 << 64)
     | st.floats()
     | st.sampled_from([10**400, 1 << 31, -1, 0, 1, 0.5])
-    | st.text(max_size=40)
+    | st.text(LETTERS, max_size=40)
     | st.sampled_from(["l1", "dense", f"{5:032x}"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(LETTERS, max_size=8), inner, max_size=3),
     max_leaves=6,
 )
 
@@ -73,6 +74,7 @@ def kind_of(value: object) -> type:
     return float if type(value) is int else type(value)
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=draws(3, 50))
 @given(data=st.data())
@@ -80,7 +82,7 @@ def test_another_value_is_refused_or_read_as_it_is_written(name, data):
     sketch = small(name)
     facts = written(sketch)
     if not facts:  # a mechanism that has none takes none
-        refused(sketch, {data.draw(st.text(max_size=8)): data.draw(JSON)})
+        refused(sketch, {data.draw(st.text(LETTERS, max_size=8)): data.draw(JSON)})
         return
     path = data.draw(st.sampled_from(list(places(facts))))
     value, old = data.draw(JSON), at(facts, path)
@@ -138,6 +140,7 @@ def beyond(kind: Kind) -> Iterator[object]:
             yield from (1, "name", [], True)
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_outside_its_limits_is_refused_in_one_sentence(name):
     sketch = small(name)

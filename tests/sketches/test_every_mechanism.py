@@ -47,6 +47,7 @@ def test_all_mechanisms_are_here():
     assert {small(name).name for name in (*KNOWN, *OTHERS)} == written
 
 
+@pytest.mark.few(22)
 @pytest.mark.parametrize("name", [*KNOWN, *OTHERS])
 def test_it_keeps_what_every_mechanism_keeps(name):
     check_mechanism(small(name), answers=name not in ELSEWHERE)

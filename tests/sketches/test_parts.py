@@ -130,6 +130,7 @@ def people(sketch: Parts) -> list[list[int]]:
     return [[], *([row] * sketch.domain.unit.records for row in rows), [0, 1, 2], [0, 3], [6, 5, 4], [1, 7, 1]]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("budget", PROMISES, ids=["pure", "gaussian"])
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PEOPLE], ids=["records", "people"])

@@ -63,6 +63,7 @@ def made(name: str, budget: Budget):
     )
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("neighbours", [Neighbours.ADD_REMOVE, deep(Neighbours.REPLACE_ONE)])
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 @pytest.mark.parametrize("name", [*KNOWN, *OTHERS])

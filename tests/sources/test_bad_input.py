@@ -121,6 +121,7 @@ def test_booleans_in_text_are_categories_and_numbers():
     assert Domain.of(a=(0, 1)).encode(batch)[:, 0].tolist() == [1.0, 0.0, 1.0]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("stray", "truths"),
     crossed(["maybe", "2", "NA", ""], [("True", "False"), ("yes", "no"), ("t", "f"), ("1", "0")]),

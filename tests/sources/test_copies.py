@@ -46,6 +46,7 @@ def lines_of(content: bytes) -> list[str]:
     return b"".join(in_utf8([content], "")).decode().split("\n")[1:-1]
 
 
+@pytest.mark.thorough
 @settings(max_examples=draws(4, 50))
 @given(names=st.lists(WORD, min_size=1, max_size=6), wide=st.booleans(), other=NOT_UTF8, at=st.integers(0, 6))
 def test_the_bytes_of_one_record_change_how_no_other_is_read(names, wide, other, at):
@@ -58,6 +59,7 @@ def test_the_bytes_of_one_record_change_how_no_other_is_read(names, wide, other,
     assert not wide or alone == names
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("names", [["Käse", "grün"], ["ä", "ß", "x"]])
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
 def test_a_byte_of_one_record_that_is_no_utf8_is_a_letter_and_leaves_the_others_as_they_are(names, encoding):
@@ -230,12 +232,6 @@ def test_names_that_records_differ_in_are_said_before_anything_is_found_out():
     assert Discovery.of_source(odd, promise, columns=("a", "b")).columns == ("a", "b")
     said = upload(lines + '{"b": "y", "secret": 1}\n', "x.jsonl", names=["b", "a"])
     assert Discovery.of_source(said, promise).columns == ("b", "a") and texts(said, "b")[-1] == "y"
-
-
-def test_a_carriage_return_in_a_value_is_part_of_it():
-    """It stood in the copy without quotes, as the end of a line, and the table was refused."""
-    values = ["a", "x\ra\rb", "a\r\nb", "b"]
-    assert texts(upload("\n".join(json.dumps({"c": value}) for value in values), "x.jsonl"), "c") == values
 
 
 @pytest.mark.thorough

@@ -103,6 +103,7 @@ def people(ids):
     return pa.table({"id": ids.take(pa.array(np.repeat(np.arange(len(ids)), 2))), "x": x})
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("store", STORES)
 def test_ids_that_pandas_rounded_are_refused_and_nothing_is_paid(store, tmp_path):
     """A column of 64-bit ids of which one is missing: 200 people would be two, and one of them would move 198."""
@@ -156,6 +157,7 @@ IDS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("store", "kind"), crossed([arrow_of, parquet_of, feather_of, duckdb_of], list(IDS)))
 def test_one_person_moves_the_table_by_no_more_than_is_declared(kind, store, tmp_path):
     """Everyone is someone, and whoever leaves takes one record along: the L1 distance is the declared one."""

@@ -140,7 +140,10 @@ class ResumableBuilding:
 
     `keeping`: Where the state is written and what it is compared with. `say`: Tells the owner what happens.
 
-    `sketch`: The public map, whose seeds are those of the checkpoint where the building goes on from one.
+    Attributes
+    ----------
+    sketch : LinearSketch
+        The public map, whose seeds are those of the checkpoint where the building goes on from one.
     """
 
     def __init__(

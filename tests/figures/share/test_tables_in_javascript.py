@@ -138,6 +138,7 @@ def same_as_in_python(made: Release) -> None:
             near(found[name], values, scale)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [deep("tables-1"), "stepped-1", deep("counted-1")])
 def test_every_known_file_of_tables_is_answered_as_in_python(name):
     same_as_in_python(load(KNOWN / f"{name}.npz"))

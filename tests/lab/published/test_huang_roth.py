@@ -187,6 +187,7 @@ def test_the_practical_constants_beat_the_tree_of_the_paper(neighbours):
     assert errors["asked"] < 0.1 and errors["asked"] < errors["tree"] / 3
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6"), Budget(2, neighbours="replace_one")])
 @pytest.mark.parametrize("constants", ["practical", "guaranteed"])
 def test_a_release_is_paid_for_saved_and_read(tmp_path, budget, constants):

@@ -117,6 +117,7 @@ def test_frequent_candidates_are_no_error_of_others(kind):
     assert abs(np.mean(held) - 0.95) < 0.03
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_report_moves_an_answer_further_than_its_reach(kind):
     one = kind(1, rows=4, width=16, seed=3)

@@ -90,6 +90,7 @@ def test_no_outcome_tells_neighbours_apart_by_more_than_epsilon(tiny, relation, 
     assert max(losses) > 0.5
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
 def test_some_neighbours_are_told_apart_by_nearly_epsilon(relation):
     """Where most candidates gain by what one person does, and one of the others loses: the promise is no idle one."""
@@ -105,6 +106,7 @@ def test_some_neighbours_are_told_apart_by_nearly_epsilon(relation):
     assert 2.8 < worst <= 3 + 1e-9
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("records", [1, 3])
 @pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
 def test_the_choices_of_a_level_share_what_one_person_moves(tiny, relation, records):

@@ -42,7 +42,7 @@ def closed_form(scores, sensitivity, epsilon) -> np.ndarray:
     return weights / weights.sum()
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("scores", "sensitivity", "epsilon"),
     [
@@ -134,6 +134,7 @@ def test_farbelow_the_deepest_level_nothing_is_chosen():
     assert {select(scores, 1, Fraction(1), SeededSource(seed)) for seed in range(50)} == {0}
 
 
+@pytest.mark.thorough
 def test_the_worst_pair_of_neighbours_shows_the_promise_and_half_the_factor_breaks_it():
     """Scores that move by one in opposite directions, with many candidates: the loss is close to all of epsilon."""
     above, below = np.array([1] + [0] * 30), np.array([0] + [1] * 30)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.ledger_records import look_alike
+from tests.tables_for_tests import LETTERS
 
 ALIKE = {
     "capitals": ("survey", "SurVey"),
@@ -42,7 +43,7 @@ def test_names_that_look_different_are_different(pair):
     assert not look_alike(*pair)
 
 
-@given(st.text(st.characters(codec="utf-8"), max_size=12), st.text(st.characters(codec="utf-8"), max_size=12))
+@given(st.text(LETTERS, max_size=12), st.text(LETTERS, max_size=12))
 def test_looking_alike_holds_both_ways_and_of_capitals(one, other):
     assert look_alike(one, one) and look_alike(one, other) == look_alike(other, one)
 

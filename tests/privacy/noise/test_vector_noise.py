@@ -94,7 +94,7 @@ def plane(scale, reach):
     return quarters.reshape(2 * reach + 1, 2, 2 * reach + 1, 2).sum(axis=(1, 3))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scale", [deep(0.4), 2.5, deep(30)])
 @pytest.mark.parametrize("block", [1, 2, deep(3), 50])
 @pytest.mark.parametrize("places", [PLACES, COARSE])
@@ -130,7 +130,7 @@ def test_vectors_of_two_have_the_rounded_joint_law(places):
     assert stats.chisquare(observed, np.append(wanted[~rare], wanted[rare].sum())).pvalue > FALSE_ALARM
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scale", [Fraction(10**6, 3), Fraction(1 << 44), Fraction(1 << 52)])
 @pytest.mark.parametrize("block", [2, 5, 64])
 def test_length_and_direction(block, scale):
@@ -157,7 +157,7 @@ def test_vectors_are_independent_and_their_counters_are_not():
     assert stats.spearmanr(sizes[:-1, 0], sizes[1:, 1]).pvalue > FALSE_ALARM
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("block, length", [(1, 3), (2, 5)])
 @pytest.mark.parametrize("scale", [0.7, 2.0, 9.0])
 def test_the_loss_of_the_rounded_noise_is_at_most_length_over_scale(block, length, scale):

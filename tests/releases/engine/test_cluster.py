@@ -254,6 +254,7 @@ def test_the_command_line_has_an_option_for_it(address, people, tmp_path, monkey
         assert refused.exit_code == 2 and "engine" in refused.stderr.splitlines()[-1]
 
 
+@pytest.mark.thorough
 def test_a_fault_on_a_worker_says_its_kind_alone(address, tmp_path):
     class Broken(SlowPart):
         def batches(self, domain, rows=0):
@@ -274,6 +275,7 @@ def test_a_fault_on_a_worker_says_its_kind_alone(address, tmp_path):
     assert fault.value.__context__ is None and fault.value.__cause__ is None
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_divided_is_refused(address, people):
     by_person = Race(Domain.of(x=(0, 10), y=(0, 10), unit=PrivacyUnit("id", 2)), Euclidean(1.0), rows=10)
     for sketch, data in ((RACE, np.zeros((5, 2))), (by_person, people)):
@@ -281,6 +283,7 @@ def test_what_cannot_be_divided_is_refused(address, people):
             filled(ClusterBuilding(sketch, open_source(data), address))
 
 
+@pytest.mark.thorough
 def test_stopping_early_leaves_nothing(address, tmp_path):
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     try:

@@ -153,7 +153,7 @@ def test_another_program_starts_from_the_beginning(checkpoints, path, monkeypatc
     assert "the program or a library has changed" in Run(checkpoints, path).said[0]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "sketch",
     [

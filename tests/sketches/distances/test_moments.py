@@ -154,7 +154,7 @@ def test_any_split_and_any_order_give_the_same_table(cuts, seed):
     assert (np.sum([filled(sketch, [row]) for row in rows], axis=0) == parts).all()
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_noise_variance_is_that_of_the_answers(neighbours, delta):

@@ -102,6 +102,7 @@ def test_records_move_no_more_than_declared(one, other, seed):
         assert sum(entry**2 for entry in moved) <= declared.l2_squared
 
 
+@pytest.mark.thorough
 def test_a_record_comes_close_to_the_bound():
     """Nodes of all grids at once cannot be hit exactly through random directions, but nearly: the best of many."""
     sketch = sized(directions=1, groups=2)

@@ -39,7 +39,7 @@ SUMS = [
 ]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("asked", "kernel"),
     crossed(

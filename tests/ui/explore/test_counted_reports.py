@@ -67,6 +67,7 @@ def test_a_sketch_is_asked_about_any_answer():
     assert not app.exception and not app.error
 
 
+@pytest.mark.thorough
 def test_found_texts_open_as_bars():
     survey = TextSurvey("Which word?", FINDERS["pem"](Alphabet("abc", 3, seed=1), 4, 1))
     reports = survey.oracle.privatise(["abc"] * 900 + ["cab"] * 600, SeededSource(1))

@@ -71,6 +71,7 @@ def test_every_kind_of_release_can_be_looked_at_in_every_view(columns, choices):
         assert not app.exception and not app.error, name
 
 
+@pytest.mark.thorough
 def test_a_picture_is_handed_over_whole_and_what_is_asked_on_it_goes_into_the_program():
     file = file_of(AGE, PAY, records=5000)
     app = explore(file)

@@ -103,6 +103,7 @@ IDENTITIES = ("identity", "fingerprint")
 """What such a function remembers an answer by comes first: the file, so that nobody meets what is not of theirs."""
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize("path", sorted(UI.rglob("*.py")), ids=lambda path: path.name)
 def test_nothing_a_visitor_brings_is_held_in_a_module(path):
     """Module globals and the shared cache belong to all visitors: only constants, and answers of released files."""

@@ -101,6 +101,7 @@ def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
     assert not at.exception and "73.1%" in words(at)
 
 
+@pytest.mark.thorough
 def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
     at = confirmed(with_total(visit()))
     table = at.session_state[DESK].making.release.counters

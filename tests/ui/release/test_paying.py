@@ -87,6 +87,7 @@ def test_slack_needs_a_total_with_slack(ledger):
     assert release.privacy.delta == Decimal("0.000001") and release.privacy.noise[0].distribution == "discrete_gaussian"
 
 
+@pytest.mark.thorough
 def test_the_name_of_a_data_set_is_matched_whatever_its_capitals(ledger):
     ledger.register("Visits", 5)
     at = visit(title="visits")
