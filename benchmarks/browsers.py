@@ -67,7 +67,7 @@ async def acted(page: Page, waits: Waits, action: Callable[[], Awaitable[object]
     begin = await page.evaluate("watched.begin()")
     await action()
     if until is not None:
-        await page.wait_for_selector(until, timeout=PATIENCE)
+        await page.wait_for_selector(until, state="attached", timeout=PATIENCE)
     await page.wait_for_function("watched.rested()", polling=40, timeout=PATIENCE)
     first, last = await page.evaluate("watched.times()")
     waits.first.append((first - begin) / 1000)
@@ -77,7 +77,7 @@ async def acted(page: Page, waits: Waits, action: Callable[[], Awaitable[object]
 async def opened_in_app(page: Page, address: str, waits: Waits) -> None:
     """Open an address that shows a picture; seconds go from the request to the picture and its rest."""
     await page.goto(address)
-    await page.wait_for_selector(PICTURE, timeout=PATIENCE)
+    await page.wait_for_selector(PICTURE, state="attached", timeout=PATIENCE)
     await page.wait_for_function("watched.rested()", polling=40, timeout=PATIENCE)
     first, last = await page.evaluate("watched.times()")
     waits.first.append(first / 1000)  # since the page was asked for: performance.now() begins there
@@ -142,7 +142,7 @@ async def journeys(browser: Browser, address: str) -> None:
     home = Waits()
     begin = perf_counter()
     await page.goto(address)
-    card = page.locator(".st-key-gallery-open-flights button").first
+    card = page.locator(".st-key-gallery-open-flights a").first
     await card.wait_for(timeout=PATIENCE)
     await acted(page, home, card.click, PICTURE)
     picture = page.locator(".inside #picture").first
@@ -180,7 +180,7 @@ async def from_home(context: BrowserContext, address: str) -> None:
     cards = await page.locator("[class*=st-key-gallery-open-]").count()
     for place in range(min(cards, SAMPLES)):
         await _read_home(page, address)
-        card = page.locator("[class*=st-key-gallery-open-] button").nth(place)
+        card = page.locator("[class*=st-key-gallery-open-] a").nth(place)
         await acted(page, opening, card.click, PICTURE)
         picture = page.locator(".inside #picture").first
         if await picture.count():
@@ -194,7 +194,7 @@ async def from_home(context: BrowserContext, address: str) -> None:
 async def _read_home(page: Page, address: str) -> None:
     """Home as whoever has read its first lines has it: what loads beside it is there."""
     await page.goto(address)
-    await page.locator("[class*=st-key-gallery-open-] button").first.wait_for(timeout=PATIENCE)
+    await page.locator("[class*=st-key-gallery-open-] a").first.wait_for(timeout=PATIENCE)
     await page.wait_for_function("watched.rested()", polling=40, timeout=PATIENCE)
     await asyncio.sleep(READING)
 

@@ -33,7 +33,7 @@ from core.figures.palette import FAINT
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable, TableBuilder
-from core.releases.planning import with_chosen_size
+from core.releases.kind import with_chosen_size
 from core.releases.release import Release
 from core.releases.seal import seal
 from core.sketches.classes import Classes

@@ -7,12 +7,20 @@
     watched.first ??= performance.now();
     watched.last = performance.now();
   };
-  new MutationObserver((seen) => {
+  const observer = new MutationObserver((seen) => {
     // What says that a script runs is nothing new to see.
     if (seen.some(({ target }) => target.nodeType !== 1 || !target.closest("[data-testid=stStatusWidget]"))) changed();
-  }).observe(document, {
+  });
+  const watch = (tree) => observer.observe(tree, {
     childList: true, subtree: true, characterData: true, attributeFilter: ["href", "src", "d", "data-stale", "value"],
   });
+  watch(document);
+  const attach = Element.prototype.attachShadow;  // a component draws in a tree of its own, which no other observer sees
+  Element.prototype.attachShadow = function attachShadow(how) {
+    const tree = attach.call(this, how);
+    watch(tree);
+    return tree;
+  };
   watched.begin = () => {
     watched.first = null;
     watched.last = watched.begun = performance.now();

@@ -1,4 +1,4 @@
-"""Counts what the library costs to carry, as a table: `python -m docs.count_house`.
+"""Counts what the library costs to carry, as a table: `python -m docs.count_house`, or as a file.
 
 Every import counts, inside functions and for types too. A folder is a node by the files that lie directly in it, and a
 file of `core` itself is a room of its own; the front door `core/__init__.py` imports everything and is no node.
@@ -351,6 +351,8 @@ def path_of_a_record() -> dict[str, set[str]]:
     import numpy as np
     import pandas as pd
 
+    if str(ROOT) not in sys.path:  # run as a file, its own folder is there alone
+        sys.path.insert(0, str(ROOT))
     from core import Budget, Domain, Race, kernels, load, release
 
     stage, passed = "planned", defaultdict[str, set[str]](set)

@@ -43,8 +43,7 @@ from core.privacy.noise.vector_noise import NormalVector
 from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase, private_bounds
 from core.releases.engine import building
 from core.releases.job import Job
-from core.releases.kind import Plain
-from core.releases.planning import kind_of
+from core.releases.kind import Plain, kind_of
 from core.releases.private_quantiles import private_quantiles
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import Release

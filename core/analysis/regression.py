@@ -178,14 +178,9 @@ class Regression:
     def coefficients(self, level: float = 0.95, about: str = "records") -> pd.DataFrame:
         """Each coefficient in the columns' own units, with its interval.
 
-        Parameters
-        ----------
-        level : float
-            Probability with which an interval holds what it is about.
-        about : str
-            "records": what the records themselves would give with the same ridge; "population": what all people would
-            give without any, with sampling, of persons with all the rows that they may have. Where noise hides that,
-            an interval is infinite.
+        `level`: Probability with which an interval holds what it is about. `about`: "records": what the records
+        themselves would give with the same ridge; "population": what all people would give without any, with sampling,
+        of persons with all the rows that they may have. Where noise hides that, an interval is infinite.
 
         Returns
         -------
@@ -212,12 +207,8 @@ class Regression:
     def predict(self, queries: object, level: float = 0.95, about: str = "records") -> pd.DataFrame:
         """Predictions at n queries in natural units: estimate, low and high, inside the bounds of what is predicted.
 
-        Parameters
-        ----------
-        queries : object
-            A frame, table or mapping with the columns it is predicted from; others are ignored.
-        level, about : float, str
-            As of `coefficients`; an interval is for the prediction, and not for how people differ from it.
+        `queries`: A frame, table or mapping with the columns it is predicted from; others are ignored. `level`,
+        `about`: As of `coefficients`; an interval is for the prediction, and not for how people differ from it.
         """
         reach, vectors = self._reach(level), self._vectors(queries)
         estimate, error = self._about(vectors, about)

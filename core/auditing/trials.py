@@ -31,7 +31,7 @@ from ..errors import RequestError
 from ..geometry import kernels
 from ..privacy.budget import Budget, Neighbours
 from ..releases.job import release
-from ..releases.planning import with_chosen_size
+from ..releases.kind import with_chosen_size
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_audit import worst_records

@@ -79,7 +79,7 @@ def audit(
         return
     from ..auditing.trials import of_sketch
     from ..privacy.attacks import LEAST_RUNS, check_attack
-    from ..releases.planning import kind_of
+    from ..releases.kind import kind_of
     from ..releases.release_audit import audit_release
     from ..sketches.registry import card
 

@@ -51,8 +51,8 @@ def begin(
     there will be in all periods together.
     """
     from ..releases.job import Job
+    from ..releases.kind import kind_of
     from ..releases.payment import LedgerAccount, unit_words
-    from ..releases.planning import kind_of
     from ..sketches.living import Living
     from .mechanisms import check_typed, declared_mechanism
 

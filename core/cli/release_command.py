@@ -151,9 +151,8 @@ def release(
     from ..privacy.ledger.account import left_of_total
     from ..releases.fitting import Fitting
     from ..releases.job import Job
-    from ..releases.kind import check_engine
+    from ..releases.kind import check_engine, wide_column
     from ..releases.payment import LedgerAccount, unit_words
-    from ..releases.planning import wide_column
     from ..releases.release_store import paid_name
     from .mechanisms import check_typed, leaves_bandwidth
 
@@ -280,7 +279,7 @@ def _plan(
     """What is bought before the table, as nobody said it, and what is made then, in view of it and said."""
     from ..releases.fitting import Fitting
     from ..releases.forecast.sketch_sizes import ANY_RECORDS
-    from ..releases.planning import kind_of
+    from ..releases.kind import kind_of
     from ..releases.purchase_plan import PurchasePlan
     from ..releases.stages import Count, Known, Spread, Stage
     from .mechanisms import needs_spread, recommended, supposing

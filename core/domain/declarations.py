@@ -259,10 +259,7 @@ class Declaration:
     def of(cls, text: str) -> Self:
         """The declaration that a text states.
 
-        Raises
-        ------
-        RequestError
-            In one sentence that names the column, and what is wrong with it.
+        RequestError: In one sentence that names the column, and what is wrong with it.
         """
         facts = mapping_of(text, "The declaration")
         check_known(facts, ("record", "unit", "columns", *RULES), "The declaration")

@@ -298,22 +298,14 @@ class Domain:
     ) -> Encoded:
         """Coordinates of queries, or their sets; none is dropped or clamped, and a query may lie outside the bounds.
 
-        Parameters
-        ----------
-        queries : object
-            An array (n, columns) in natural units when every column is numeric (a column of vectors counts as many), or
-            a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored. With an
-            encoder, what it reads or what it gives. Where the domain holds sets, a list of lists of items or `Sets`, or
-            a table with one list a row.
-        first : int
-            How many queries came before these, so that a refusal can name the row.
-        order : str
-            Of the float64 (n, dimensions) that is returned: "F", each coordinate contiguous; or "C", each query.
+        `queries`: An array (n, columns) in natural units when every column is numeric (a column of vectors counts as
+        many), or a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored.
+        With an encoder, what it reads or what it gives. Where the domain holds sets, a list of lists of items or
+        `Sets`, or a table with one list a row. `first`: How many queries came before these, so that a refusal can name
+        the row. `order`: Of the float64 (n, dimensions) that is returned: "F", each coordinate contiguous; or "C", each
+        query.
 
-        Raises
-        ------
-        RequestError
-            On a missing column, a missing or infinite value, an unknown category, or an empty set.
+        RequestError: On a missing column, a missing or infinite value, an unknown category, or an empty set.
         """
         if self._sets is not None:
             return self._sets.encode_queries(queries)

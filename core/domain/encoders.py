@@ -273,12 +273,8 @@ class Encoder(Vector):
     def encode_into(self, out: Floats, given: Mapping[str, pa.Array], amplitude: float, asked: bool) -> Mask:
         """Write the images of records into ``out`` (n, length), inside the bounds; return those that miss a value.
 
-        Parameters
-        ----------
-        given : Mapping[str, pa.Array]
-            Values of the columns that are read, by name.
-        asked : bool
-            Whether they are queries, which are moved to the bounds as records are.
+        `given`: Values of the columns that are read, by name. `asked`: Whether they are queries, which are moved to the
+        bounds as records are.
         """
         missing: Mask = None
         blocks = []

@@ -167,6 +167,7 @@ class PointEncoding:
             by_coordinate = by_coordinate[:, ~left_out]
         return np.asfortranarray(self._scaled(by_coordinate.T))
 
+    @np.errstate(over="ignore", invalid="ignore")  # a warning would tell of a record
     def faults(self, batch: pa.RecordBatch) -> Integers:
         """The place of the first column whose value does not fit its declaration, int64 (n,); that after all for none.
 

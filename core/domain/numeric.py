@@ -39,6 +39,7 @@ class Doublings:
 
     finest: float
 
+    @np.errstate(over="ignore")  # a warning would tell of a record
     def of(self, numbers: Floats) -> Floats:
         """Doublings of numbers, float64; of NaN, NaN."""
         mantissa, exponent = np.frexp(1.0 + np.minimum(np.abs(numbers) / self.finest, MOST_TIMES))

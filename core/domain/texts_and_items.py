@@ -182,10 +182,7 @@ class Items:
     def read_sets(self, array: pa.Array) -> Sets:
         """The sets of an Arrow array, one a value; a missing value is an empty set, and missing items are left out.
 
-        Raises
-        ------
-        RequestError
-            When the values are neither lists of items nor texts to be cut.
+        RequestError when the values are neither lists of items nor texts to be cut.
         """
         what = f"The column {self.name!r}"
         if self.separator is not None and not is_list(array.type):

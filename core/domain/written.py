@@ -158,10 +158,7 @@ class Reading:
     def numbers(self, name: str, array: pa.Array) -> Floats:
         """The values of a column as float64 (n,), NaN where one is missing, is a word for it, or is no number.
 
-        Raises
-        ------
-        RequestError
-            When the values are neither text nor numbers, such as dates.
+        RequestError when the values are neither text nor numbers, such as dates.
         """
         if pa.types.is_dictionary(array.type):
             found = np.append(self.numbers(name, array.dictionary), np.nan)

@@ -8,8 +8,7 @@ data.
 
 from .chosen_classifier import PrivateChosenClassifier
 from .linear_classifiers import PrivateLinearSVC, PrivateLogisticRegression
-from .local_reports import LocalFrequencies, LocalFrequentTexts, LocalKernelDensity
-from .local_sketches import LocalTextCounts
+from .local_reports import LocalFrequencies, LocalFrequentTexts, LocalKernelDensity, LocalTextCounts
 from .product_regressions import PrivatePCA, PrivateRidge
 from .sketch_estimators import (
     PrivateCentroidClassifier,

@@ -29,8 +29,8 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..releases.bounds_and_centre import CentrePurchase
 from ..releases.job import Job
+from ..releases.kind import kind_of
 from ..releases.payment import payer_of, spending
-from ..releases.planning import kind_of
 from ..releases.purchase_plan import PurchasePlan
 from ..releases.release import Release
 from ..runtime.parameters import check_choice
@@ -71,15 +71,9 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
     def fit(self, X: object, y: object) -> Self:
         """Spend the budget and fit.
 
-        Parameters
-        ----------
-        y : object
-            (n,) labels, each one of ``classes``.
+        `y`: (n,) labels, each one of ``classes``.
 
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
+        RequestError when a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
         self._learn(*self._labelled(X, y))
         return self

@@ -24,23 +24,28 @@ from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..geometry.uniforms import PublicRandom
 from ..local.heavy_hitters import Alphabet, step_for
-from ..local.local_answers import FoundRelease
+from ..local.local_answers import FoundRelease, SketchRelease
 from ..local.local_race import CellReports, sized
 from ..local.local_release import LocalRelease
 from ..local.oracle_choice import outlooks, recommended
 from ..local.oracles.counting import Tally
 from ..local.post_processing import still_valid
 from ..local.survey import FINDERS, OpenSurvey, RecordSurvey, Survey, TextSurvey
+from ..local.survey import sketch as local_sketch
 from ..privacy.budget import Number
 from ..releases.release import Release
 from ..sketches.hashed.race import Race
-from .private import kernel_of
+from .private import kernel_of, without_values
 
 QUESTION = "local reports"
 
 
 class LocalEstimator(BaseEstimator):
-    """What every estimator from local reports shares."""
+    """What every estimator from local reports shares.
+
+    `tally_`: The sums of all reports, where they add up. `n_reports_`, `n_refused_`: How many were counted, and how
+    many no device sends.
+    """
 
     @property
     @abstractmethod
@@ -50,10 +55,7 @@ class LocalEstimator(BaseEstimator):
     def fit(self, reports: np.ndarray, y: object = None) -> Self:
         """Learn from these reports alone.
 
-        Parameters
-        ----------
-        reports : np.ndarray
-            As `privatise` made them; those that no device sends are left out and counted in ``n_refused_``.
+        `reports`: As `privatise` made them; those that no device sends are left out and counted in ``n_refused_``.
         """
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
@@ -96,13 +98,6 @@ class LocalFrequencies(LocalEstimator):
     post : str
         How estimates are made plausible; see `core.local.post_processing`.
 
-    Attributes
-    ----------
-    tally_ : Tally
-        The sums of all reports.
-    n_reports_, n_refused_ : int
-        How many were counted, and how many no device sends.
-
     Examples
     --------
     >>> fruit = LocalFrequencies(values=["apple", "pear", "fig"], epsilon=2)
@@ -130,10 +125,7 @@ class LocalFrequencies(LocalEstimator):
     def privatise(self, answers: Sequence[str]) -> np.ndarray:
         """The reports of people with these answers: what their devices send.
 
-        Raises
-        ------
-        RequestError
-            When an answer is not one of the values, which is never repeated.
+        RequestError when an answer is not one of the values, which is never repeated.
         """
         survey = self.survey
         places = [survey.places.get(answer, -1) for answer in answers]
@@ -148,10 +140,7 @@ class LocalFrequencies(LocalEstimator):
     def frequencies(self, level: float = 0.95) -> pd.DataFrame:
         """One row an answer: value, estimate, low, high and share.
 
-        Parameters
-        ----------
-        level : float
-            Probability with which an interval holds the count.
+        `level`: Probability with which an interval holds the count.
         """
         return self.release().table(self.post, level)
 
@@ -196,8 +185,6 @@ class LocalFrequentTexts(LocalEstimator):
     ----------
     reports_ : np.ndarray
         All reports so far.
-    n_reports_, n_refused_ : int
-        How many there are, and how many no device sends.
 
     Examples
     --------
@@ -238,12 +225,8 @@ class LocalFrequentTexts(LocalEstimator):
     def find(self, top: int | None = None, level: float = 0.95) -> pd.DataFrame:
         """The most frequent texts: value, estimate, low and high.
 
-        Parameters
-        ----------
-        top : int | None
-            So many, noise or not; None for those that stand out of the noise. RequestError where none does.
-        level : float
-            Probability with which an interval holds a count.
+        `top`: So many, noise or not; None for those that stand out of the noise. RequestError where none does. `level`:
+        Probability with which an interval holds a count.
         """
         check_is_fitted(self)
         return FoundRelease.of(self.survey, self.reports_, self.n_refused_, top, level).found
@@ -274,12 +257,8 @@ class LocalKernelDensity(LocalEstimator):
 
     Attributes
     ----------
-    tally_ : Tally
-        The sums of all reports.
     release_ : Release
-        The release that they make, which every task works on.
-    n_reports_, n_refused_ : int
-        How many were counted, and how many no device sends.
+        What the reports make, which every task works on.
 
     Examples
     --------
@@ -310,7 +289,8 @@ class LocalKernelDensity(LocalEstimator):
 
     def privatise(self, X: object) -> np.ndarray:
         """The reports of people with these features: what their devices send."""
-        one, points = self.survey.oracle, check_array(X, dtype=np.float64)
+        with without_values():
+            one, points = self.survey.oracle, check_array(X, dtype=np.float64)
         names = one.sketch.domain.names
         if points.shape[1] != len(names):
             raise RequestError(f"There are bounds for {len(names):,} features, and records have {points.shape[1]:,}.")
@@ -353,3 +333,66 @@ def _cell_reports(
     columns = tuple(Numeric(f"x{place}", low, high) for place, (low, high) in enumerate(bounds))
     sketch = Race(Domain(columns), kernel, rows=rows, seed=seed[0] << 64 | seed[1])
     return CellReports.of(sized(sketch, epsilon, people, oracle), epsilon, oracle)
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class LocalTextCounts(LocalEstimator):
+    """How many people gave any text, from randomised reports; nobody needs a list of texts until they ask.
+
+    Parameters
+    ----------
+    sketch : str
+        "count-min", "cms", "hcms", "count-sketch" or "rappor".
+    epsilon : Number
+        The promise to whoever reports.
+    settings : dict[str, object] | None
+        Further parameters of the sketch, such as ``{"rows": 16, "width": 512}``.
+    random_state : int
+        Public seed of the hash functions, the same for devices and collector.
+
+    Examples
+    --------
+    >>> towns = LocalTextCounts(epsilon=4, settings={"rows": 4, "width": 64})
+    >>> reports = towns.privatise(["Ulm"] * 3_000 + ["Paris"] * 1_000)
+    >>> found = towns.fit(reports).frequencies(["Ulm", "Rome"])
+    >>> bool(found["low"][0] > found["high"][1])
+    True
+    """
+
+    sketch: str = "count-min"
+    epsilon: Number = 1
+    settings: dict[str, object] | None = None
+    random_state: int = 0
+
+    @property
+    def survey(self) -> OpenSurvey:
+        """The question with its sketch."""
+        high, low = PublicRandom(self.random_state, 0).words(2).tolist()
+        return OpenSurvey(
+            QUESTION, local_sketch(self.sketch, self.epsilon, seed=high << 64 | low, **(self.settings or {}))
+        )
+
+    def privatise(self, texts: Sequence[str]) -> np.ndarray:
+        """The reports of people with these texts: what their devices send."""
+        survey = self.survey
+        return survey.oracle.privatise(survey.keys(texts))
+
+    def partial_fit(self, reports: np.ndarray, y: object = None) -> LocalTextCounts:
+        """Count further reports."""
+        return self._add(reports)
+
+    def frequencies(self, candidates: Sequence[str], level: float = 0.95) -> pd.DataFrame:
+        """One row a candidate: value, estimate, low, high and share.
+
+        `candidates`: Public texts, whichever one wants to know of. `level`: Probability with which an interval holds
+        the count.
+        """
+        return self.release(candidates).table(level=level)
+
+    def release(self, candidates: Sequence[str]) -> SketchRelease:
+        """The counts as a file for others, who may ask about further texts.
+
+        `candidates`: What the file is asked about at first.
+        """
+        check_is_fitted(self)
+        return SketchRelease.of(self.survey, self.tally_, self.n_refused_, candidates)

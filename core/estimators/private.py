@@ -3,7 +3,8 @@ release that `fit` makes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import cast
@@ -24,9 +25,8 @@ from ..releases.bounds_and_centre import CentrePurchase
 from ..releases.forecast.recommendation import Closeness, recommend
 from ..releases.forecast.scales import by_coordinates, chosen_scales
 from ..releases.job import Job
-from ..releases.kind import Kind, TablePlan
+from ..releases.kind import Kind, TablePlan, kind_of, warn_of_wide_columns
 from ..releases.payment import payer_of
-from ..releases.planning import kind_of, warn_of_wide_columns
 from ..releases.purchase_plan import PurchasePlan
 from ..releases.release import Release
 from ..releases.stages import Count, Known, Spread, Stage
@@ -39,6 +39,22 @@ from ..sketches.registry import card, cards
 from ..sources import open_source
 
 FEATURES, CLASS = "x", "class"
+
+
+@contextmanager
+def without_values() -> Iterator[None]:
+    """Say without values what NumPy and scikit-learn say with them of records that are no numbers."""
+    try:
+        yield
+    except ValueError as problem:
+        if isinstance(problem, RequestError):
+            raise
+        said = str(problem)
+        if said.startswith("Complex data not supported"):
+            raise RequestError("Complex data not supported: features are real numbers.") from None
+        if "convert" in said:
+            raise RequestError("Features and labels must be numbers, and some are text that is none.") from None
+        raise
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -65,9 +81,10 @@ class PrivateEstimator(BaseEstimator):
 
     def _read(self, X: object, y: object = "no_validation") -> tuple[np.ndarray, np.ndarray | None]:
         """The features, float64 (n, d), and the labels if there are any; sets ``n_features_in_``."""
-        if isinstance(y, str) and y == "no_validation":
-            return validate_data(self, X, dtype=np.float64), None
-        return validate_data(self, X, y, dtype=np.float64)
+        with without_values():
+            if isinstance(y, str) and y == "no_validation":
+                return validate_data(self, X, dtype=np.float64), None
+            return validate_data(self, X, y, dtype=np.float64)
 
     def _queries(self, X: object) -> np.ndarray:
         """Features of queries, float64 (n, d), as many as were fitted and in their order."""
@@ -77,10 +94,7 @@ class PrivateEstimator(BaseEstimator):
     def _domain(self, bounds: object, classes: tuple[str, ...] = ()) -> Domain:
         """The public facts: one column of vectors for one pair of bounds, or a column of numbers for each pair.
 
-        Raises
-        ------
-        RequestError
-            When there are no bounds, or not as many as features.
+        RequestError when there are no bounds, or not as many as features.
         """
         if bounds is None:
             raise RequestError(
@@ -119,18 +133,10 @@ class PrivateEstimator(BaseEstimator):
     ) -> Release:
         """Spend the budget and release; nothing of X is kept.
 
-        Parameters
-        ----------
-        domain, X, labels : Domain, np.ndarray, np.ndarray | None
-            The public facts, and the private records.
-        make : Callable[[float, Budget, float | None], LinearSketch]
-            The sketch for so many records under a budget, that are spread so far where that is known.
-        settled : bool
-            Whether the sketch is the same for any number of records.
-        apart : Domain | None
-            The features, where how far records lie apart is to be bought first; see `core.releases.stages`.
-        centre : CentrePurchase | None
-            What is to be bought besides.
+        `domain`, `X`, `labels`: The public facts, and the private records. `make`: The sketch for so many records under
+        a budget, that are spread so far where that is known. `settled`: Whether the sketch is the same for any number
+        of records. `apart`: The features, where how far records lie apart is to be bought first; see
+        `core.releases.stages`. `centre`: What is to be bought besides.
         """
         budget, source = self._budget(), open_source(as_table(domain, X, labels))
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
@@ -232,20 +238,11 @@ def kernel_sketch(
 ) -> LinearSketch:
     """A sketch of kernel sums.
 
-    Parameters
-    ----------
-    mechanism : str | None
-        Its name; None takes what promises most by forecast, or, with a number of rows, RACE where the kernel has hashes
-        and random features elsewhere.
-    rows : int | None
-        Of the sketch; None leaves them to the forecast.
-    records : float | None
-        A public guess of their number.
+    `mechanism`: Its name; None takes what promises most by forecast, or, with a number of rows, RACE where the kernel
+    has hashes and random features elsewhere. `rows`: Of the sketch; None leaves them to the forecast. `records`: A
+    public guess of their number.
 
-    Raises
-    ------
-    RequestError
-        When the mechanism does not have the kernel, or none has.
+    RequestError when the mechanism does not have the kernel, or none has.
     """
     if mechanism is None and rows is None:
         best = recommend(domain, records, budget, Closeness(kernel, seed=seed))[0]

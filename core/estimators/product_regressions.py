@@ -14,7 +14,7 @@ from ..analysis.regression import Regression, regression
 from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
 from ..sketches.sums_of_products import Products
-from .private import CLASS, FEATURES, PrivateEstimator
+from .private import CLASS, FEATURES, PrivateEstimator, without_values
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -62,10 +62,7 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
     def fit(self, X: object, y: object) -> PrivateRidge:
         """Spend the budget and make the release.
 
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range; nothing was spent.
+        RequestError when a public fact is missing or out of range; nothing was spent.
         """
         X, y = self._read(X, y)
         features = self._domain(self.bounds)
@@ -75,7 +72,8 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
             )
         low, high = np.asarray(self.target_bounds, dtype=np.float64)
         domain = Domain((*features.columns, Numeric(CLASS, low, high)), outside="clamp", missing="refuse")
-        labels = np.asarray(y, dtype=np.float64)
+        with without_values():
+            labels = np.asarray(y, dtype=np.float64)
         self.release_ = self._release(domain, X, labels, lambda *known: Products(domain), settled=True)
         found: Regression = regression(self.release_, CLASS, ridge=self.ridge)
         self.regression_ = found
@@ -130,10 +128,7 @@ class PrivatePCA(TransformerMixin, PrivateEstimator):
     def fit(self, X: object, y: object = None) -> PrivatePCA:
         """Spend the budget and make the release.
 
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range; nothing was spent.
+        RequestError when a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
         domain = self._domain(self.bounds)

@@ -88,10 +88,7 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     def fit(self, X: object, y: object = None) -> PrivateKernelDensity:
         """Spend the budget and make the release.
 
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range; nothing was spent.
+        RequestError when a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
         domain, seed = self._domain(self.bounds), self._hash_seed()
@@ -176,10 +173,7 @@ class PrivateDistanceSum(PrivateEstimator):
     def fit(self, X: object, y: object = None) -> PrivateDistanceSum:
         """Spend the budget and make the release.
 
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range; nothing was spent.
+        RequestError when a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
         domain = self._scaled(self._domain(self.bounds))

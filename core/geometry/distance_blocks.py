@@ -29,23 +29,13 @@ SHARES_TRIED = 64
 
 
 class Reading(NamedTuple):
-    """What a block says at n queries; arrays float64 (n,).
+    """What a block says at n queries; arrays float64 (n,)."""
 
-    Attributes
-    ----------
-    estimates : np.ndarray
-        Distance sums.
-    variances : np.ndarray
-        Of the estimates, for noise of variance 1 on every counter.
-    missed : np.ndarray
-        Mean square of what the grid misses, were all records beside the query at the query's own place.
-    heaped : np.ndarray
-        What the grid misses, root mean square, of as many records as there seem to be in a heap at the query.
-    """
-
-    estimates: np.ndarray
-    variances: np.ndarray
+    estimates: np.ndarray  # Distance sums.
+    variances: np.ndarray  # Of the estimates, for noise of variance 1 on every counter.
+    # Mean square of what the grid misses, were all records beside the query at the query's own place.
     missed: np.ndarray
+    # What the grid misses, root mean square, of as many records as there seem to be in a heap at the query.
     heaped: np.ndarray
 
 

@@ -98,10 +98,7 @@ class Task:
 class Bench:
     """Where one visitor's comparison is worked on.
 
-    Attributes
-    ----------
-    stopped : bool
-        Whether the visitor stopped it; it goes on with the next `aim` for something else, or with `go_on`.
+    `stopped`: Whether the visitor stopped it; it goes on with the next `aim` for something else, or with `go_on`.
     """
 
     def __init__(self, turns: Turns, attendance: Attendance, results: Results | None = None):

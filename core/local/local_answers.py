@@ -28,10 +28,9 @@ from scipy.special import ndtri
 
 from ..errors import RequestError
 from ..releases.file import sync_folder
-from ..releases.release import now
 from ..runtime import archive_writing, archives
 from ..runtime.counter_tables import Array, Floats
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..runtime.parameters import check_choice, check_number, check_text
 from ..runtime.transient import unfinished
 from ..sketches.answers import level_of_each

@@ -55,9 +55,9 @@ from ..privacy.record import PrivacyRecord
 from ..releases.forecast.forecast import Forecast, forecast_planned
 from ..releases.forecast.one_trial import checked_records
 from ..releases.forecast.sketch_sizes import rows_under
-from ..releases.release import Release, now
+from ..releases.release import Release
 from ..runtime.counter_tables import Array, Integers
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..runtime.parameters import described, exact_fields
 from ..sketches.hashed.race import Race
 from ..sketches.hashed.race_counting import read
@@ -179,10 +179,7 @@ class CellReports(RowReports):
     def release(self, tally: Tally) -> Release:
         """What the collector hands out: a RACE release, which every task works on.
 
-        Raises
-        ------
-        RequestError
-            When nobody reported.
+        RequestError when nobody reported.
         """
         if not tally.people:
             raise RequestError("No report fits the survey, so there is nothing to release.")

@@ -20,11 +20,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import ReleaseFileError, RequestError
-from ..releases.release import now
 from ..runtime import archives
 from ..runtime.archives import Archive
 from ..runtime.counter_tables import Array, Floats
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..runtime.parameters import check_integer, check_text, exact_fields
 from .heavy_hitters import Finder
 from .local_answers import FORMAT, FoundRelease, LocalAnswers, SketchRelease

@@ -43,33 +43,15 @@ AMONG = "chosen among"  # Of the details of a model: the titles of what it was c
 class Choice:
     """What is predicted from what, under which promise, for how many records; all else follows from these.
 
-    Parameters
-    ----------
-    domain : Domain
-        The public facts about the records, the class among them.
-    label : str
-        The column of classes.
-    budget : Budget
-        The promise of everything together.
-    records : float
-        About how many there are, from public knowledge or from a count that was bought.
-    spread : float | None
-        How far columns are spread, in shares of their bounds, where that was bought.
-    as_priced : bool
-        Whether the entrants are those that were priced before it was known what is worth making.
-
-    Raises
-    ------
-    RequestError
-        When no class is predicted, or nothing can be made.
+    RequestError when no class is predicted, or nothing can be made.
     """
 
-    domain: Domain
-    label: str
-    budget: Budget
-    records: float
-    spread: float | None = None
-    as_priced: bool = False
+    domain: Domain  # The public facts about the records, the class among them.
+    label: str  # The column of classes.
+    budget: Budget  # The promise of everything together.
+    records: float  # About how many there are, from public knowledge or from a count that was bought.
+    spread: float | None = None  # How far columns are spread, in shares of their bounds, where that was bought.
+    as_priced: bool = False  # Whether the entrants are those that were priced before it was known what is worth making.
 
     name = "chosen classifier"
 

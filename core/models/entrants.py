@@ -30,8 +30,7 @@ from ..releases.forecast.recommendation import Closeness, recommend
 from ..releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
 from ..releases.forecast.scales import by_coordinates, chosen_scales
 from ..releases.job import Job
-from ..releases.kind import Plain
-from ..releases.planning import with_chosen_size
+from ..releases.kind import Plain, with_chosen_size
 from ..releases.release import Release
 from ..releases.seal import noised
 from ..sketches.classes import Classes

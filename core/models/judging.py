@@ -96,10 +96,7 @@ class NumberVerdict:
 def read_test(model: Model, source: Source) -> Tested:
     """Ask a model about every record of a test file.
 
-    Raises
-    ------
-    RequestError
-        When the file misses a column or holds too few records.
+    RequestError when the file misses a column or holds too few records.
     """
     task, scores, truth, read = model.task, [], [], 0
     for batch in source.batches(task.domain):

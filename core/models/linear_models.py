@@ -260,13 +260,9 @@ class NumberModel(ModelFile):
 
         What is expected of whole numbers is a mean, and not rounded to one of them.
 
-        Parameters
-        ----------
-        queries : object
-            A frame, table or mapping with the columns it is predicted from.
-        level : float
-            Probability with which `low` and `high` hold what the same method would predict without noise; there are
-            none where no theory says how far noise moved the prediction. How far records are off is `residual`.
+        `queries`: A frame, table or mapping with the columns it is predicted from. `level`: Probability with which
+        `low` and `high` hold what the same method would predict without noise; there are none where no theory says how
+        far noise moved the prediction. How far records are off is `residual`.
         """
         column, scores = cast(Scalar, self.task.target), self.decision(queries)
         shifts: dict[str, np.ndarray | float] = {"predicted": 0.0}

@@ -262,10 +262,7 @@ class ModelFile(ABC):
     def to_bytes(self, teaching: bool = False) -> bytes:
         """The contents of a file: JSON, which holds no code.
 
-        Raises
-        ------
-        RequestError
-            When the model's noise protects nobody and it is not meant for teaching.
+        RequestError when the model's noise protects nobody and it is not meant for teaching.
         """
         if not (self.private or teaching):
             raise RequestError("This model's noise was seeded or made short, which protects nobody: it is not written.")

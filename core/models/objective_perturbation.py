@@ -111,32 +111,19 @@ VOLUME = Fraction(1, 10)  # Of epsilon, what goes to the determinant of several 
 
 @dataclass(frozen=True)
 class ObjectivePerturbation(Validated, Fitted[LogisticModel]):
-    """What is public about a private logistic regression.
+    """What is public about a private logistic regression."""
 
-    Parameters
-    ----------
-    domain : Domain
-        The public facts about the records, the class among them.
-    label : str
-        The name of a column of categories, the public list of classes.
-    regularisation : float | None
-        Λ, of the average loss; None is the least that the promise allows.
-    records : int | None
-        A public number of records n, which Λ is multiplied by. None where there is no Λ, or where the number is public
-        anyway, as records are replaced and none can be left out.
-    radius : float | None
-        A public length; features that are further from the middle of their bounds are moved closer. None is that of the
-        farthest corner.
-    constants : str
-        "sharp" or "published"; see the module.
-    """
-
-    domain: Domain
-    label: str = parameter(Text("The label"))
+    domain: Domain  # The public facts about the records, the class among them.
+    label: str = parameter(Text("The label"))  # The name of a column of categories, the public list of classes.
+    # Λ, of the average loss; None is the least that the promise allows.
     regularisation: Resolved[float] = parameter(REGULARISATION, None)
+    # A public number of records n, which Λ is multiplied by. None where there is no Λ, or where the number is public
+    # anyway, as records are replaced and none can be left out.
     records: Resolved[int] = parameter(Whole("The public number of records", 1, MAX_RECORDS), None)
+    # A public length; features that are further from the middle of their bounds are moved closer. None is that of the
+    # farthest corner.
     radius: Resolved[float] = parameter(RADIUS, None)
-    constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
+    constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")  # "sharp" or "published"; see the module.
     name: ClassVar[str] = "objective-perturbation"
     described: ClassVar[str] = "objective perturbation"
 
@@ -180,10 +167,7 @@ class ObjectivePerturbation(Validated, Fitted[LogisticModel]):
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: an equal share of epsilon a problem.
 
-        Raises
-        ------
-        RequestError
-            When the promise is none that the theorem keeps, or the number of records is not a public fact.
+        RequestError when the promise is none that the theorem keeps, or the number of records is not a public fact.
         """
         if not budget.pure:
             raise RequestError("Objective perturbation keeps a pure promise: leave out delta.")

@@ -33,10 +33,7 @@ TINY = float(np.finfo(float).tiny)
 def to_onnx(model: Model) -> bytes:
     """The contents of an ONNX file.
 
-    Raises
-    ------
-    RequestError
-        When the package is missing, or the model protects nobody.
+    RequestError when the package is missing, or the model protects nobody.
     """
     check_extra("onnx", "onnx", "An ONNX file")
     onnx = package()

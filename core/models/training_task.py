@@ -39,32 +39,18 @@ RADIUS = Number("The radius of the features", 1e-3, 1e3)
 class Task(Validated):
     """What is to be predicted from what.
 
-    Parameters
-    ----------
-    domain : Domain
-        The public facts about the records, what is predicted among them.
-    label : str
-        The column that is predicted.
-    radius : float | None
-        A public length of the coordinates between -1 and 1; None is that of a corner of the bounds.
-    curves : int
-        How often the bounds of a number are halved by the knots of its curve; 0 for a straight line.
-    waves : int
-        How many waves of all columns together stand beside them; 0 where each column adds something of its own alone.
-    products : int
-        1 where the products of each two numbers stand beside them, otherwise 0.
-
-    Raises
-    ------
-    RequestError
-        When there is no such column, or no other.
+    RequestError when there is no such column, or no other.
     """
 
-    domain: Domain
-    label: str = parameter(Text("The column to predict"))
+    domain: Domain  # The public facts about the records, what is predicted among them.
+    label: str = parameter(Text("The column to predict"))  # The column that is predicted.
+    # A public length of the coordinates between -1 and 1; None is that of a corner of the bounds.
     radius: Resolved[float] = parameter(RADIUS, None)
+    # How often the bounds of a number are halved by the knots of its curve; 0 for a straight line.
     curves: int = parameter(Whole("How often a curve halves the bounds", 0, MOST_HALVINGS), 0, kw_only=True)
+    # How many waves of all columns together stand beside them; 0 where each column adds something of its own alone.
     waves: int = parameter(Whole("The number of waves", 0, MOST_WAVES), 0, kw_only=True)
+    # 1 where the products of each two numbers stand beside them, otherwise 0.
     products: int = parameter(Whole("Products of two numbers", 0, 1), 0, kw_only=True)
     described: ClassVar[str] = "task"
 

@@ -37,10 +37,7 @@ class Attacks:
 
     Noise that is drawn for whole vectors has a likelihood ratio of its own: `block` is the length of such a vector.
 
-    Attributes
-    ----------
-    names : tuple[str, ...]
-        What each attack looks at, in words.
+    `names`: What each attack looks at, in words.
     """
 
     def __init__(self, first: np.ndarray, second: np.ndarray, block: int | None = None):

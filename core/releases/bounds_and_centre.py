@@ -77,6 +77,10 @@ class BoundsPurchase:
         left = Fraction(budget.epsilon) - paid
         return Budget(paid, 0, budget.neighbours), Budget(left, budget.delta, budget.neighbours)
 
+    def stage(self, sketch: LinearSketch, budget: Budget) -> BoundsStage:
+        """The purchase as a stage before the table of a sketch."""
+        return BoundsStage(sketch, self, budget)
+
     def bounds_of(self, release: Release) -> dict[str, Bounds]:
         """The bounds that a release shows where these were bought; ``found`` is False for a whole range."""
         columns = {column.name: column for column in release.domain.columns}
@@ -222,12 +226,7 @@ class GridCounts:
 
     `grids`: A generous public range for each column, by name.
 
-    Attributes
-    ----------
-    domain : Domain
-        Of the columns that are counted.
-    counts : list[np.ndarray]
-        int64 (cells,) of every column.
+    `domain`: Of the columns that are counted. `counts`: int64 (cells,) of every column.
     """
 
     def __init__(self, grids: Mapping[str, Grid], unit: PrivacyUnit):
@@ -254,6 +253,10 @@ class CentrePurchase:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", _share(self.share, "The share of the centre"))
+
+    def stage(self, sketch: LinearSketch, budget: Budget) -> CentreStage:
+        """The purchase as a stage before the table of a sketch."""
+        return CentreStage(sketch, self, budget)
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,8 @@ from .discovery_reading import stands_out
 from .discovery_stage import MORE, Discovery
 from .found import Discovered
 from .job import Job
-from .kind import Kind, TablePlan
+from .kind import Kind, TablePlan, kind_of
 from .payment import LedgerAccount, payer_of
-from .planning import kind_of
 from .purchase_plan import PurchasePlan
 from .release import Release
 from .stages import Known

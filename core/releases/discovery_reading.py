@@ -88,21 +88,13 @@ def cell_of_signature(bits: int) -> int:
 
 @dataclass(frozen=True)
 class Votes:
-    """What is counted in the first reading.
+    """What is counted in the first reading."""
 
-    Attributes
-    ----------
-    texts, others : tuple[str, ...]
-        Columns of texts, and those whose type says what they hold.
-    unit : PrivacyUnit
-        Who one person is.
-    comma : bool
-        Whether the file separates its columns as programs do where decimals have a comma: by semicolons.
-    """
-
+    # Columns of texts, and those whose type says what they hold.
     texts: tuple[str, ...]
     others: tuple[str, ...]
-    unit: PrivacyUnit
+    unit: PrivacyUnit  # Who one person is.
+    # Whether the file separates its columns as programs do where decimals have a comma: by semicolons.
     comma: bool = False
 
     @property
@@ -281,19 +273,12 @@ def as_texts(values: pa.Array) -> pa.Array:
 
 @dataclass(frozen=True)
 class Scale:
-    """The cells in which values of one column of numbers or dates are counted: coarse ones, parts of them, and steps.
+    """Cells in which values of one column of numbers or dates are counted: coarse ones, parts of them, and steps."""
 
-    Attributes
-    ----------
-    name, kind : str, str
-        Of the column; "number" or "date".
-    format : Format | None
-        How it is written, where it is texts.
-    """
-
+    # Of the column; "number" or "date".
     name: str
     kind: str
-    format: Format | None = None
+    format: Format | None = None  # How it is written, where it is texts.
 
     @property
     def of_years(self) -> bool:
@@ -384,18 +369,10 @@ class Scale:
 
 @dataclass
 class Second:
-    """What is counted in the second reading: private.
+    """What is counted in the second reading: private."""
 
-    Attributes
-    ----------
-    scales : tuple[Scale, ...]
-        Of columns of numbers and dates.
-    categories : tuple[str, ...]
-        Columns of texts whose values are counted.
-    """
-
-    scales: tuple[Scale, ...]
-    categories: tuple[str, ...]
+    scales: tuple[Scale, ...]  # Of columns of numbers and dates.
+    categories: tuple[str, ...]  # Columns of texts whose values are counted.
     table: Integers = field(init=False)
     values: list[Counter[str]] = field(init=False)
 
@@ -432,13 +409,9 @@ class Third:
 
     Columns alike are counted together: a record once for each value that it has in any of them. So it counts at most
     once in each of so many cells as there are columns, as the second look of `partition_selection` asks.
-
-    Attributes
-    ----------
-    alike : Sequence[Mapping[str, Collection[str]]]
-        What was found in each column, of those together that are alike; most are by themselves.
     """
 
+    # What was found in each column, of those together that are alike; most are by themselves.
     alike: Sequence[Mapping[str, Collection[str]]]
     values: list[Counter[str]] = field(init=False)
 

@@ -114,17 +114,11 @@ class Discovery(Stage):
     ) -> Discovery:
         """What would be found out of a table.
 
-        Parameters
-        ----------
-        share : Number | None
-            Without it a tenth, or more where a release follows; see `discovery.by_forecast` and `settled`.
-        columns : Sequence[str] | None
-            Which are looked at, or said; None is all of them.
+        `share`: Without it a tenth, or more where a release follows; see `discovery.by_forecast` and `settled`.
+        `columns`: Which are looked at, or said; None is all of them.
 
-        Raises
-        ------
-        RequestError
-            When there is no such column or share, or the promise finds no values and nothing else is left to find.
+        RequestError when there is no such column or share, or the promise finds no values and nothing else is left to
+        find.
         """
         exact = exact_decimal(SHARE if share is None else share, "The share of what is found out")
         if not 0 < exact < 1:
@@ -267,10 +261,7 @@ class Discovery(Stage):
     def found_from(self, categories: int | None = None) -> int | None:
         """How many records a value needs so as to be found with 95% probability; None where no values are found.
 
-        Parameters
-        ----------
-        categories : int | None
-            In how many columns values are looked for; None supposes all columns of texts.
+        `categories`: In how many columns values are looked for; None supposes all columns of texts.
         """
         categories = len(self.texts) if categories is None else categories
         looks, _ = self.planned(categories, len(self.numbers) + len(self.dates)) if categories else ([], None)

@@ -40,18 +40,10 @@ LEAST_FOUND = 0.05
 
 @dataclass(frozen=True)
 class Measured:
-    """A number that was released with noise.
+    """A number that was released with noise."""
 
-    Attributes
-    ----------
-    count : float
-        As it came out, without bias; noise may make it negative.
-    error : float
-        Its standard deviation.
-    """
-
-    count: float
-    error: float
+    count: float  # As it came out, without bias; noise may make it negative.
+    error: float  # Its standard deviation.
 
     @property
     def text(self) -> str:
@@ -64,48 +56,28 @@ class Measured:
 
 @dataclass(frozen=True)
 class FoundColumn:
-    """What is known of one column.
+    """What is known of one column."""
 
-    Attributes
-    ----------
-    name : str
-        Of the source's column.
-    column : Column | None
-        As a domain has it; None where nothing could be found that a domain can say, and the column is left out.
-    said : bool
-        Whether its owner had said it, so that nothing was bought about it.
-    format : str
-        How its values are written, in words; "" where that goes without saying.
-    why : str
-        Why it is left out, in a sentence; "" where it is not.
-    values : Mapping[str, Measured]
-        Values of a category that were found, the most frequent first, and how many records have each.
-    other, missing, zero : Measured | None
-        How many records have a value that was not found, none at all, and the number 0; None where nobody looked.
-    beyond : Measured | None
-        How many records have a value outside of the range that was found, and count at its end.
-    heaps : Mapping[float, Measured]
-        Round numbers of whose whole multiples there are more than of others, with how many records have one; 0 apart.
-    rare : tuple[str, ...]
-        Values that were found in a second look, in which records that are rare in several columns count less: at least
-        so many records have them.
-    sure : tuple[str, ...]
-        Values whose counts owe nothing to having been found; see `SURELY`.
-    """
-
-    name: str
+    name: str  # Of the source's column.
+    # As a domain has it; None where nothing could be found that a domain can say, and the column is left out.
     column: Column | None
-    said: bool = False
-    format: str = ""
-    why: str = ""
+    said: bool = False  # Whether its owner had said it, so that nothing was bought about it.
+    format: str = ""  # How its values are written, in words; "" where that goes without saying.
+    why: str = ""  # Why it is left out, in a sentence; "" where it is not.
+    # Values of a category that were found, the most frequent first, and how many records have each.
     values: Mapping[str, Measured] = field(default_factory=dict, hash=False)
+    # How many records have a value that was not found, none at all, and the number 0; None where nobody looked.
     other: Measured | None = None
     missing: Measured | None = None
     zero: Measured | None = None
+    # How many records have a value outside of the range that was found, and count at its end.
     beyond: Measured | None = None
+    # Round numbers of whose whole multiples there are more than of others, with how many records have one; 0 apart.
     heaps: Mapping[float, Measured] = field(default_factory=dict, hash=False)
+    # Values that were found in a second look, in which records that are rare in several columns count less: at least so
+    # many records have them.
     rare: tuple[str, ...] = ()
-    sure: tuple[str, ...] = ()
+    sure: tuple[str, ...] = ()  # Values whose counts owe nothing to having been found; see `SURELY`.
 
     @property
     def together(self) -> int:

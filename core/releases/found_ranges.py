@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammainc, ndtr
 
 from ..domain.column_entries import PRESETS, columns_of, preset_for, within_reason
 from ..errors import RequestError
-from ..runtime.counter_tables import Integers
+from ..runtime.counter_tables import Floats, Integers
 from .alike_questions import contradicted, questions_alike
-from .common_shapes import ELSEWHERE, shapes_above_zero
 from .discovery_reading import (
     COARSE,
+    LEAST_POWER,
     STEPS,
     SURE,
     Scale,
 )
 from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
-from .found_ends import FAR, HIDDEN, LOST, Seen, all_ends, beyond
+from .found_ends import ELSEWHERE, FAR, HIDDEN, LOST, Seen, all_ends, beyond
 
+LOG_TWO = math.log(2.0)
 HEAPED = 0.1
 """Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
 NEARLY = 1e-9  # Of a step, by which a number in floating point may miss a whole multiple of it.
@@ -36,6 +39,27 @@ UNLIKE, TOLD = 0.1, math.log(8.0)
 must be where they are amounts: once where the column's name says that it holds pay."""
 DAY = 24.0
 """Hours, beyond which no time of day lies whatever noise says."""
+
+
+@cache
+def shapes_above_zero() -> tuple[Floats, Floats]:
+    """Shares of numbers above zero in each octave, a shape a row: of amounts, and of others, at all places.
+
+    Amounts are log-normal with a deviation of 1.3 and more in the logarithm, or fall off as a power; others are bells,
+    even, exponential, or between these.
+    """
+    ends = np.arange(LEAST_POWER, LEAST_POWER + COARSE + 1) * LOG_TWO
+    places = np.arange(LEAST_POWER + 8, LEAST_POWER + COARSE - 8, 0.25) * LOG_TWO
+    away = ends - places[:, None]
+    times = np.exp(np.minimum(away, 50.0))
+    bells = [ndtr(away / wide) for wide in (1.3, 1.6, 2.0, 2.5)]
+    powers = [1.0 - (1.0 + times) ** -steep for steep in (1.0, 1.5)]
+    powers += [1.0 - np.maximum(times, 1.0) ** -steep for steep in (0.7, 1.0, 1.5)]
+    others = [1.0 - np.exp(-(times**shape)) for shape in (0.8, 1.0, 1.3, 2.0)]
+    others += [gammainc(shape, times) for shape in (0.5, 2.0, 4.0)]
+    others += [np.minimum(times, 1.0), *(ndtr(away / wide) for wide in (0.15, 0.4, 0.7))]
+    amounts, rest = (np.diff(np.concatenate(some), axis=1) for some in ([*bells, *powers], others))
+    return amounts, rest
 
 
 class Ends(NamedTuple):

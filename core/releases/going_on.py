@@ -5,25 +5,30 @@ A release with Laplace noise whose data set has a pure total with something left
 of its own, beside the ledger, which nobody is shown. Topping up pays first, and shows a table that follows from that
 file alone: the records are not read again.
 
-Each file is used once. The entry that pays names it, in the transaction that would refuse a second one
+Each file is used once, and for the very release that it was drawn with: of another sketch, which a person moves less,
+the same price would show more. The entry that pays names it, in the transaction that would refuse a second one
 (`Ledger.spend`), and what is kept for the next time is a new file. A crash after the payment loses the price, and the
 file with it; the release can be topped up still, by the average with one of independent noise.
 
 A living release gets the rows of further periods, drawn once, in a file that grows. The first part is a release as any
-other, which pays for all periods there will ever be. A further part reads the records of the periods that its rows are
-of, notes in the ledger that these periods are drawn, draws the noise of the new rows, which was paid for, and puts them
-behind those of the file. A crash after the note loses these periods and never privacy: they are left out of the release
-for ever (`lost`), and it goes on behind them.
+other, which pays for all periods there will ever be, with its noise and weights; a file that says others, as a stranger
+may write it, does not go on. A further part reads the records of its rows' periods, notes in the ledger that these are
+drawn, draws the noise of the new rows, which was paid for, and puts them behind those of the file. A crash after the
+note loses these periods and never privacy: they are left out of the release for ever (`lost`), and it goes on behind
+them.
 """
 
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 from zipfile import BadZipFile
@@ -33,7 +38,7 @@ import numpy as np
 from ..errors import RequestError
 from ..privacy.accounting import Cost, largest_pure_admitted
 from ..privacy.calibration import NoiseScale
-from ..privacy.composition import PureParts
+from ..privacy.composition import PureParts, event_of
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.ledger_records import FOLLOWS
 from ..privacy.noise.divided_noise import Finest, can_follow, kept_finest, less_noise
@@ -41,7 +46,7 @@ from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime import archives
 from ..runtime.counter_tables import array
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..runtime.transient import unfinished
 from ..sketches.linear import LinearSketch
 from ..sketches.living import Living
@@ -49,10 +54,11 @@ from ..sketches.plan import Planned, planned_for
 from ..sources import open_source
 from .engine.building import ExactTable, TableBuilder
 from .kind import BESIDE_THE_TABLE, Held, Kind, Plain
-from .payment import LedgerAccount, check_remembered
-from .release import Release, digest_of, now
+from .payment import LedgerAccount, check_remembered, unit_words
+from .release import Release, digest_of
 from .release_store import finer_name, public_name, shelf_of
 
+WEIGHTS = ("column", "every", "band", "power", "branches", "weights")  # Of a living release's parameters.
 MOST = 1 << 22  # Counters of a table for which a finer one is kept: three numbers each.
 
 
@@ -101,7 +107,7 @@ class Later:
         noisy = noisy_parts(self.sketch, self.shown, counters, _numbers(made.counted))
         scales = _scales(self.shown), _scales(self.finest)
         tables = tuple(kept_finest(*four) for four in zip(held, noisy, *scales, strict=True))
-        Kept(self.path, digest_of(made), self.epsilon, *scales, tables).write()
+        Kept(self.path, _digest(made), self.epsilon, *scales, tables).write()
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ class Kept:
     """What lies beside a ledger for one release."""
 
     release: Path  # Where the release is, or was.
-    of: str  # Digest of its counters.
+    of: str  # Digest of its numbers, and of what their noise follows from.
     epsilon: Decimal  # Of its table, without what else was bought before it.
     # Of every table and count, the scale of what is shown and of what is kept.
     shown: tuple[Fraction, ...]
@@ -185,7 +191,7 @@ class Kept:
             counted = numbers.reshape(shape) if shape else int(numbers[0]) if len(numbers) else None
             made = replace(begun, counters=counters, counted=None if begun.counted is None else counted)
             further = self.epsilon + more, _scales(planned), self.finest, tuple(tables)
-            Kept(place.path, digest_of(made), *further).write()
+            Kept(place.path, _digest(made), *further).write()
             place.put(made)
         self.path.unlink(missing_ok=True)
         return made
@@ -195,7 +201,7 @@ def kept_for(release: Release, ledger: Ledger, dataset: str) -> Kept | None:
     """What lies beside a ledger for a release of a data set, and was not used yet; None where nothing does."""
     if dataset not in ledger.names() or ledger.dataset(dataset).delta:
         return None
-    notes, digest = [entry.note for entry in ledger.entries(dataset)], digest_of(release)
+    notes, digest = [entry.note for entry in ledger.entries(dataset)], _digest(release)
     used = {note.get(FOLLOWS) for note in notes}
     folder = shelf_of(ledger).folder
     for note in reversed(notes):
@@ -204,6 +210,13 @@ def kept_for(release: Release, ledger: Ledger, dataset: str) -> Kept | None:
         if kept is not None and kept.of == digest:
             return kept
     return None
+
+
+def _digest(release: Release) -> str:
+    """SHA-256 of the numbers of a release, its sketch and its promise."""
+    sketch = release.sketch
+    facts = [sketch.name, sketch.parameters(), sketch.domain.to_dict(), release.privacy.to_dict(), digest_of(release)]
+    return sha256(archives.dumps(facts).encode()).hexdigest()
 
 
 def noisy_parts(sketch: LinearSketch, planned: Planned, table: np.ndarray, numbers: np.ndarray) -> list[np.ndarray]:
@@ -299,6 +312,7 @@ def go_on(
     if book is not None and dataset is not None:
         check_remembered(book, dataset)
         drawn = book.drawn(dataset, seed)
+        _check_paid(book, dataset, release)
         if drawn > before and not lost:
             raise RequestError(
                 f"The ledger says that {drawn:,} periods of this release were drawn, and the file has {before:,}: open "
@@ -327,6 +341,30 @@ def go_on(
         if place is not None and made.private:
             place.put(made)
     return made
+
+
+def _check_paid(book: Ledger, dataset: str, release: Release) -> None:
+    """Refuse a file with other noise or other periods than were paid for; one without an entry the ledger refuses.
+
+    Rows of one person then add up as was proven, whatever the tables of single periods are.
+    """
+    sketch, privacy, known = cast(Living, release.sketch), release.privacy, book.dataset(dataset)
+    moved = zip(sketch.sensitivities(privacy.neighbours), privacy.noise, strict=True)
+    counts = zip(sketch.count_sensitivities(privacy.neighbours), privacy.count_noise, strict=False)
+    drawn = Counter(event_of(*one) for one in chain(moved, counts))
+    same = (known.neighbours, known.unit) == (privacy.neighbours, unit_words(sketch.domain.unit))
+    same &= release.counted is None or bool(privacy.count_noise) or sketch.count_is_public(privacy.neighbours)
+    own = sketch.parameters() | sketch.noted
+    for entry in book.entries(dataset):
+        noted = _facts(entry.note) | {name: entry.note[name] for name in sketch.noted if name in entry.note}
+        if entry.note.get("mechanism") != sketch.name or noted.get("seed") != own["seed"]:
+            continue
+        alike = all(own[name] == noted[name] for name in (*WEIGHTS, *sketch.noted) if name in noted)
+        if not (same and alike and drawn <= Counter(entry.cost.events)):
+            raise RequestError(
+                f"The file says other noise or other periods than the data set {dataset!r} has paid for, so it does "
+                "not go on: take the one beside the ledger."
+            )
 
 
 def _kept(book: Ledger, dataset: str, release: Release) -> str | None:

@@ -30,10 +30,21 @@ from .file import copy, room_for
 from .fitting import Fitting
 from .forecast.sketch_sizes import ANY_RECORDS
 from .going_on import Later
-from .kind import LOCAL, Filling, Kind, Plain, Reader, TablePlan, check_engine, most_bytes
+from .kind import (
+    LOCAL,
+    Filling,
+    Kind,
+    Plain,
+    Reader,
+    TablePlan,
+    check_engine,
+    kind_of,
+    most_bytes,
+    priced,
+    warn_of_wide_columns,
+)
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
-from .planning import kind_of, priced, warn_of_wide_columns
 from .purchase_plan import PurchasePlan, Purchasing
 from .release import Release
 from .release_store import Place, paid_name, public_name, shelf_of
@@ -52,31 +63,15 @@ class Job:
     What is refused is refused before the price is written to the ledger; it is written before any noise is drawn; and
     room on the disk for what was paid for is taken before that.
 
-    Parameters
-    ----------
-    kind : Kind | PurchasePlan[Any]
-        What is released, how, and for how much; `kind_of` finds it. Or a plan, whose first reading is for what it buys.
-    payer : Payer | None
-        Who pays, and keeps the release beside the ledger; None leaves adding up and keeping to the caller.
-    out : Path | None
-        A file to write the release to as well.
-    engine : str
-        Who reads; see `core.releases.kind`.
-    keeping : Keeping | None
-        Where a long first reading is written down, if anywhere.
-    known : Known | None
-        What was bought before it: part of what the file says and promises.
-    say : Callable[[str], object]
-        Tells the owner what happens.
+    `kind`: What is released, how, and for how much; `kind_of` finds it. Or a plan, whose first reading is for what it
+    buys. `payer`: Who pays, and keeps the release beside the ledger; None leaves adding up and keeping to the caller.
+    `out`: A file to write the release to as well. `engine`: Who reads; see `core.releases.kind`. `keeping`: Where a
+    long first reading is written down, if anywhere. `known`: What was bought before it: part of what the file says and
+    promises. `say`: Tells the owner what happens.
 
-    Attributes
-    ----------
-    kind : Kind
-        As given, or with the seeds of the run that is continued; of a plan at first that for ordinary records.
-    readings : int
-        How often the source is read at most, as far as that is known.
-    kept : Path | None
-        Where the release is on the disk, once it is.
+    Its `kind` is as given, or with the seeds of the run that is continued; of a plan first that for ordinary records.
+    `readings`: How often the source is read at most, as far as that is known. `kept`: Where the release is on the disk,
+    once it is.
 
     Examples
     --------
@@ -130,17 +125,13 @@ class Job:
     def begin(self) -> int:
         """Price it, and refuse what can be refused before reading.
 
+        RequestError when it cannot be made, or was paid for in the run that is continued. BudgetError when the budget
+        does not allow it.
+
         Returns
         -------
         int
             The row from which the reading goes on: 0, or where an earlier run of the same job was stopped.
-
-        Raises
-        ------
-        RequestError
-            When it cannot be made, or was paid for in the run that is continued.
-        BudgetError
-            When the budget does not allow it.
         """
         check_engine(self._reader.engine)
         if self._first is None and self._purchasing is None:

@@ -1,4 +1,4 @@
-"""What differs between the kinds of releases: how they plan, how often they read, and where noise goes.
+"""From a sketch and a promise to how it is released: its size, its plan, how often it is read, and where noise goes.
 
 `core.releases.job` drives them all alike: price, read, pay, draw noise, keep.
 
@@ -10,27 +10,33 @@ Who fills a table, this process or a Dask cluster, changes no bit of it.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 
+from ..domain.domain import Widths, unlike_widths
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
-from ..privacy.noise.noise import has_room
+from ..privacy.noise.noise import check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime import archives
 from ..runtime.environment import check_extra
 from ..sketches.adaptive import Adaptive, AdaptivePlan
 from ..sketches.linear import LinearSketch
+from ..sketches.parts import Parts
 from ..sketches.plan import Plan, Planned, planned_for
+from ..sketches.registry import card_of
 from ..sources import Source
 from .engine.building import ExactTable, TableBuilder
 from .engine.resuming import Keeping, ResumableBuilding
+from .forecast.forecast_shares import settle
+from .forecast.sketch_sizes import choose_size
 from .purchase_plan import PurchasePlan
 from .release import Release
 from .seal import noised, promise, sealed
@@ -123,12 +129,8 @@ class Reader:
 class Kind(Protocol):
     """One kind of release, of one sketch under one budget. Everything here but `noised` follows from public facts.
 
-    Attributes
-    ----------
-    sketch : LinearSketch | Adaptive
-        What is released, of a settled size; the ledger's note names it.
-    budget : Budget
-        The promise of everything together.
+    `sketch`: What is released, of a settled size; the ledger's note names it. `budget`: The promise of everything
+    together.
     """
 
     @property
@@ -290,3 +292,91 @@ class Choosing:
             raise RuntimeError(f"The table of {self.sketch.name!r} has another noise than was paid for.")
         noised = Plan(made.noise, planned.count_noise, planned.counts, planned.cost)
         return sealed(made.sketch, made.table, made.count, promise(made.sketch, noised, self.budget), noise_source)
+
+
+def with_chosen_size(sketch: LinearSketch | Adaptive, budget: Budget, records: float | None) -> LinearSketch | Adaptive:
+    """The sketch with a size: its own, or the best one by forecast; and of several parts, with a share for each."""
+    if sketch.parts:
+        return settle(cast(Parts, sketch), budget, records)
+    if sketch.sized:
+        return sketch
+    return choose_size(sketch, budget, records)
+
+
+class PaidTogether(Protocol):
+    """What may be bought with the table that follows it, under one promise."""
+
+    def stage(self, sketch: LinearSketch, budget: Budget) -> Stage:
+        """The purchase as a stage before the table of a sketch."""
+
+
+def kind_of(
+    sketch: LinearSketch | Adaptive,
+    budget: Budget,
+    records: float | None = None,
+    *,
+    bounds: PaidTogether | None = None,
+    centre: PaidTogether | None = None,
+    gaussian_only: bool = False,
+) -> Kind | TablePlan:
+    """How a sketch is released; its size is chosen by the forecast when it has none.
+
+    `sketch`, `budget`: What is released, and the promise of everything together. `records`: A public number of records,
+    for choosing the size of the table. `bounds`, `centre`: What is to be bought with a share of the budget, if
+    anything. `gaussian_only`: Whether no noise may be pure, by what was bought before it.
+    """
+    bought = [one for one in (bounds, centre) if one is not None]
+    if len(bought) > 1:
+        raise RequestError("Bounds and a centre cannot be bought in one release.")
+    sketch = with_chosen_size(sketch, budget, records)
+    if sketch.chooses and bought:
+        raise RequestError(
+            f"Nothing can be bought in a release of {sketch.name!r} that chooses under its own promise: buy bounds "
+            "before it, by themselves."
+        )
+    if sketch.chooses:
+        return priced(Choosing(sketch, budget))
+    if sketch.parts and bought:
+        raise RequestError("Bounds and centres are bought for a release of one question, not of several parts.")
+    if bought:
+        return priced(TablePlan(bought[0].stage(sketch, budget), budget))
+    return priced(Plain(sketch, budget, gaussian_only=gaussian_only))
+
+
+Priced = TypeVar("Priced", bound=Kind | TablePlan)
+
+
+def priced(kind: Priced) -> Priced:
+    """The same; RequestError when the promise cannot be kept or its noise cannot be drawn."""
+    _ = kind.cost
+    check_drawable(*kind.noises)
+    return kind
+
+
+# What follows from distances between records; counts in cells and products of columns know none.
+SUMMED = ("closeness", "distance")
+
+
+def wide_column(sketch: LinearSketch | Adaptive) -> Widths | None:
+    """The columns of which one drowns the other in a sketch, or in a part of it.
+
+    None where none does, or its kernel has a bandwidth for each.
+    """
+    if sketch.parts:
+        return next(filter(None, (wide_column(part.sketch) for part in sketch.parts)), None)
+    one, _ = sketch.one_answer
+    widths = unlike_widths(one.domain)
+    apart = isinstance(getattr(getattr(one, "kernel", None), "bandwidth", None), tuple)
+    return None if widths is None or apart or card_of(one).answers not in SUMMED else widths
+
+
+def warn_of_wide_columns(sketch: LinearSketch | Adaptive) -> None:
+    """Say it to whoever calls from Python."""
+    widths = wide_column(sketch)
+    if widths is not None:
+        warnings.warn(
+            f"The range of {widths.widest!r} is {widths.times:,.3g} times that of {widths.narrowest!r}, so nearly all "
+            f"distance is along it, and noise that suits it drowns {widths.narrowest!r}; a Domain with scale='box' "
+            "compares each column as a share of its bounds.",
+            stacklevel=3,
+        )

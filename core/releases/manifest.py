@@ -51,31 +51,19 @@ LATER = {"sure": {}, "sure_error": 0.0}
 
 @dataclass(frozen=True)
 class Finding:
-    """What a release file says of what was found before it: which columns, for how much, and how many records.
+    """What a release file says of what was found before it: which columns, for how much, and how many records."""
 
-    Attributes
-    ----------
-    price : str
-        In words.
-    columns : tuple[str, ...]
-        Of which something was found.
-    records, records_error : float
-        How many records there are, with its standard deviation; 0 where they are not all in the release.
-    values : Mapping[str, Mapping[str, float]]
-        By column, the noisy counts of the values that were found; those of the domain that are not here were not.
-    values_error : float
-        The largest standard deviation of these counts, before they were seen to be above the threshold.
-    sure, sure_error : Mapping[str, tuple[str, ...]], float
-        By column, values so frequent that no luck had a part in their being found, and the standard deviation of their
-        counts, which enter what the release says of these columns. See `found.SURELY`.
-    """
-
-    price: str
-    columns: tuple[str, ...]
+    price: str  # In words.
+    columns: tuple[str, ...]  # Of which something was found.
+    # How many records there are, with its standard deviation; 0 where they are not all in the release.
     records: float
     records_error: float
+    # By column, the noisy counts of the values that were found; those of the domain that are not here were not.
     values: Mapping[str, Mapping[str, float]]
+    # The largest standard deviation of these counts, before they were seen to be above the threshold.
     values_error: float
+    # By column, values so frequent that no luck had a part in their being found, and the standard deviation of their
+    # counts, which enter what the release says of these columns. See `found.SURELY`.
     sure: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sure_error: float = 0.0
 

@@ -20,7 +20,7 @@ here and not in the page. Nothing in here knows Streamlit.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -118,6 +118,9 @@ class LedgerAccount:
     parts: tuple[str, ...] = ()  # What was bought first, in words.
     # (ε, δ) that is left of one entry for everything, where that was written first: all prices come out of it then.
     prepaid: tuple[Fraction, Fraction] | None = None
+    # The price of what was drawn of it so far, its facts for the ledger, and what it is in words; None before.
+    drawn: tuple[Cost, Noted, str] | None = None
+    entry: str = ""  # The ledger's last one of this release.
 
     @property
     def gone(self) -> Decimal:
@@ -169,7 +172,7 @@ class LedgerAccount:
         if self.prepaid is not None:
             left = self._prepaid_less(cost)
             self.spend(cost, released)
-            self.prepaid = left
+            self.prepaid, self.drawn = left, None
             return
         if self.total is None and self.dataset not in self.ledger.names():
             relation = {"neighbours": self.budget.neighbours, "unit": self.unit}
@@ -179,6 +182,19 @@ class LedgerAccount:
         self.spend(cost, released)
         self.total, self.registered = None, registered
         self.spent, self.before = False, self.before + cost.epsilon
+
+    def give_back(self) -> None:
+        """Let the entry for everything cost what was drawn of it, where nothing else will be; see `Ledger.give_back`.
+
+        Only what `spend` was asked for is ever drawn, and that uses up what is prepaid, so as long as there is some,
+        nothing was. Where the ledger cannot be written now, all stays paid.
+        """
+        if self.prepaid is None or self.drawn is None:
+            return
+        cost, first, said = self.drawn
+        with suppress(RequestError):
+            self.ledger.give_back(self.dataset, self.entry, cost, facts_of(first))
+            self.prepaid, self.spent, self.before, self.parts = None, False, cost.epsilon, (said,)
 
     def spend(self, cost: Cost, released: Noted) -> None:
         """Write the price down, for ever; only draw noise when this has returned.
@@ -198,7 +214,7 @@ class LedgerAccount:
                 self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, **relation)
             else:
                 self.registered |= self.ledger.register_if_new(self.dataset, cost, **relation)
-            self.ledger.spend(self.dataset, cost, facts_of(released) | self.note, **relation)
+            self.entry = self.ledger.spend(self.dataset, cost, facts_of(released) | self.note, **relation)
         except RequestError:
             self.spent = False
             raise
@@ -224,13 +240,17 @@ class Together:
 
 @contextmanager
 def saying_spent(payer: LedgerAccount | None) -> Iterator[None]:
-    """Say in a refusal what was spent before it, on what is bought first; once, in whichever of these it comes out."""
+    """Say in a refusal what was spent before it, on what is bought first; once, in whichever of these it comes out.
+
+    What was paid for all that follows, and cannot be made, is given back.
+    """
     try:
         yield
     except RequestError as problem:
         first = payer is not None and (payer.prepaid is not None or (payer.spent is False and payer.before > 0))
         if payer is None or not first or " was spent " in str(problem):
             raise
+        payer.give_back()
         on = " and ".join(payer.parts) if payer.prepaid is None else "all of it together"
         words = f"{str(problem).removesuffix('.')}; ε = {payer.gone:f} was spent on {on}."
         raise type(problem)(words) from None
@@ -238,7 +258,8 @@ def saying_spent(payer: LedgerAccount | None) -> Iterator[None]:
 
 def facts_of(released: Noted) -> dict[str, Any]:
     """What a ledger notes of what is released."""
-    return {"mechanism": released.name, "parameters": released.parameters()} | _columns(released)
+    noted = getattr(released, "noted", {})
+    return {"mechanism": released.name, "parameters": released.parameters()} | noted | _columns(released)
 
 
 def _columns(released: Noted) -> dict[str, Any]:
@@ -275,31 +296,17 @@ def unit_words(unit: PrivacyUnit) -> str:
 
 @dataclass(frozen=True)
 class Purchase:
-    """What was bought of a table, and what is left for a release of it.
+    """What was bought of a table, and what is left for a release of it."""
 
-    Attributes
-    ----------
-    columns : tuple[str, ...]
-        Of which something was found.
-    cost, whole, left : Cost, Budget, Budget
-        What it has cost; the promise of which it was the first part; and what that leaves for one release after it.
-    price : str
-        The cost in words.
-    kept : Finding
-        What a release file says of it.
-    found : Discovered | None
-        What was found; None of what an earlier visit bought.
-    said : Mapping[str, Any]
-        By column, the entries of a declaration that were found, or why the column is left out: JSON.
-    """
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # Of which something was found.
+    # What it has cost; the promise of which it was the first part; and what that leaves for one release after it.
     cost: Cost
     whole: Budget
     left: Budget
-    price: str
-    kept: Finding
-    found: Discovered | None = None
+    price: str  # The cost in words.
+    kept: Finding  # What a release file says of it.
+    found: Discovered | None = None  # What was found; None of what an earlier visit bought.
+    # By column, the entries of a declaration that were found, or why the column is left out: JSON.
     said: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -23,7 +23,9 @@ sensitivity depends on that.
 **What is refused** is refused before the first payment: every later stage and the table are priced for ordinary
 records. What they cost a total with slack depends on their sizes too, as fewer rows of pure noise hide less; so what
 came out is taken only where the total admits what follows from it, and otherwise something nearer to the ordinary.
-Nothing bought is lost to a refusal, unless somebody else spends in between. All of this follows from public prices and
+Nothing bought is lost to a refusal, unless somebody else spends in between. Where nothing can follow from what was
+bought first, as where noise hid everything there was to find out, one entry for everything is made to cost what was
+drawn (`Ledger.give_back`). All of this follows from public prices and
 from numbers as they were released; the exact ones decide nothing.
 """
 
@@ -227,6 +229,8 @@ class Purchasing(Generic[Made]):
             known = self._known.after(stage, offer, noisy)
             learnt = list(stage.learnt(known, offer, noisy))
             self._known = self._admitted(learnt, learnt[-1] if stage.for_prices else stage.supposed(known))
+            if self._payer is not None and offer.reserve is not None:
+                self._payer.drawn = self._known.costs[-1], stage, stage.learns
 
     def _heeded(self, offer: Offer) -> bool:
         """Whether the next stage was bought of this very data set already: what it says is known, and meant."""

@@ -15,9 +15,8 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..privacy.record import BoughtCount, PrivacyRecord
-from ..runtime import environment
 from ..runtime.counter_tables import Counters, added, pieces, same, sum_of_slabs
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes
 from ..sketches.linear import Counts, LinearSketch
@@ -165,20 +164,12 @@ class Release(Questions):
     def answer(self, queries: object, level: float = 0.95, together: bool = False) -> Answers:
         """Sums over all records, with intervals and averages, at n queries in natural units; see `Answers`.
 
-        Parameters
-        ----------
-        queries : object
-            Array (n, columns) when all columns are numeric; otherwise a frame, Arrow table or mapping by name. The
-            columns are those of the sketch's `query_domain`.
-        level : float
-            Probability with which the interval holds the exact kernel sum.
-        together : bool
-            Whether it is the probability that the intervals of all n queries hold at once, as they are longer then.
+        `queries`: Array (n, columns) when all columns are numeric; otherwise a frame, Arrow table or mapping by name.
+        The columns are those of the sketch's `query_domain`. `level`: Probability with which the interval holds the
+        exact kernel sum. `together`: Whether it is the probability that the intervals of all n queries hold at once, as
+        they are longer then.
 
-        Raises
-        ------
-        RequestError
-            When a query cannot be read, or the level is not between 0 and 1.
+        RequestError when a query cannot be read, or the level is not between 0 and 1.
         """
         self._check_one()
         points = self.sketch.query_domain.encode_queries(queries, self.sketch.metric)
@@ -201,15 +192,10 @@ class Release(Questions):
     def smoothed(self, bandwidth: Bandwidth | None = None) -> Release:
         """The same release read through a kernel of another bandwidth, at no cost: all tasks and intervals follow it.
 
-        Parameters
-        ----------
-        bandwidth : Bandwidth | None
-            The distance at which closeness fades, or one a column; None is the fixed one or what suits what one sees.
+        `bandwidth`: The distance at which closeness fades, or one a column; None is the fixed one or what suits what
+        one sees.
 
-        Raises
-        ------
-        RequestError
-            When the bandwidth is fixed in a release of this kind, or the grid is too coarse for it.
+        RequestError when the bandwidth is fixed in a release of this kind, or the grid is too coarse for it.
         """
         self._check_one()
         if bandwidth is not None:
@@ -238,10 +224,7 @@ class Release(Questions):
     def of_class(self, which: str | int) -> Release:
         """The records of one class, as a release of their own under the same promise: every task works on it.
 
-        Parameters
-        ----------
-        which : str | int
-            The name of a class, or its place in the public list.
+        `which`: The name of a class, or its place in the public list.
         """
         if not self.sketch.classes:
             raise RequestError("The release tells no classes apart: it was made without a column of classes.")
@@ -300,11 +283,8 @@ class Release(Questions):
 
         Its noise is stated as that of one draw with the variance that it has; the promise is that of all periods.
 
-        Parameters
-        ----------
-        first, last : str | int | None
-            Names of periods, such as "2024-03", or their numbers from 1 on; None is the first that none was lost after,
-            and the last there is.
+        `first`, `last`: Names of periods, such as "2024-03", or their numbers from 1 on; None is the first that none
+        was lost after, and the last there is.
         """
         if self.sketch.asked_for != "periods":
             raise RequestError("The release tells no periods apart: it was made all at once.")
@@ -346,19 +326,11 @@ class Release(Questions):
     def save(self, path: str | Path, teaching: bool = False, large: int = file.LARGE) -> None:
         """Write the release to a file that is either whole or not there at all.
 
-        Parameters
-        ----------
-        path : str | Path
-            Where to; an older file of that name is replaced in one step.
-        teaching : bool
-            Must be True for a release made with seeded noise, which protects nobody. The file says so.
-        large : int
-            Counters; a table that has more is written to be mapped.
+        `path`: Where to; an older file of that name is replaced in one step. `teaching`: Must be True for a release
+        made with seeded noise, which protects nobody. The file says so. `large`: Counters; a table that has more is
+        written to be mapped.
 
-        Raises
-        ------
-        RequestError
-            When it is not private and not meant for teaching, or cannot be written.
+        RequestError when it is not private and not meant for teaching, or cannot be written.
         """
         file.save(path, self.manifest, self.arrays, teaching, large)
 
@@ -373,17 +345,10 @@ class Release(Questions):
     def compare(self, other: Release, shares: bool = True) -> Comparison[Release]:
         """What this release and another one of the same question differ by, this one less the other.
 
-        Parameters
-        ----------
-        other : Release
-            Of the same columns, and of the same kernel, distance or tables.
-        shares : bool
-            Whether numbers of records are compared as shares of all records, and distances as averages.
+        `other`: Of the same columns, and of the same kernel, distance or tables. `shares`: Whether numbers of records
+        are compared as shares of all records, and distances as averages.
 
-        Raises
-        ------
-        RequestError
-            When the two cannot be compared, in a sentence that says what differs.
+        RequestError when the two cannot be compared, in a sentence that says what differs.
         """
         return Comparison(self, other, shares)
 
@@ -446,8 +411,3 @@ def digest_of(release: Release) -> str:
     for piece in (*pieces(release.counters), *counted):
         digest.update(np.ascontiguousarray(piece, "<i8").tobytes())
     return digest.hexdigest()
-
-
-def now() -> str:
-    """The time of release, UTC."""
-    return environment.utc().replace(microsecond=0).isoformat()

@@ -20,11 +20,11 @@ from ..privacy.composition import total_rho
 from ..privacy.noise.noise import add_noise, check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.record import BoughtCount, PrivacyRecord
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for
 from .engine.building import ExactTable
-from .release import Release, now
+from .release import Release
 from .stages import Known
 
 
@@ -199,7 +199,7 @@ def showing(release: Release, known: Known | None, own: Cost | None = None) -> R
     A count of other records, as where bounds that were bought since leave some out, is not kept. ``own`` is what the
     release itself has cost.
     """
-    if known is None:
+    if known is None or not (known.bought or known.found):
         return release
     if known.reserve is not None:
         spent = total_rho(event for cost in known.costs for event in cost.events)

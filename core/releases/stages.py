@@ -58,23 +58,14 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Bought:
-    """One number that was bought, or that is to be, in a stage by its name.
-
-    Attributes
-    ----------
-    cost, noise : Cost | None, NoiseScale | None
-        Its price and its noise; None where it is public.
-    noisy : int | None
-        The number as it was released; None beforehand.
-    of : Domain | None
-        The columns that were read for it.
-    """
+    """One number that was bought, or that is to be, in a stage by its name."""
 
     stage: str
+    # Its price and its noise; None where it is public.
     cost: Cost | None
     noise: NoiseScale | None
-    noisy: int | None = None
-    of: Domain | None = field(default=None, compare=False)
+    noisy: int | None = None  # The number as it was released; None beforehand.
+    of: Domain | None = field(default=None, compare=False)  # The columns that were read for it.
 
 
 @dataclass(frozen=True)

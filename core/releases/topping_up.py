@@ -41,17 +41,16 @@ from ..privacy.composition import event_of, pure_sum, total_rho
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.noise import is_private
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for
 from ..sources import FileReading, Source, open_source
 from .going_on import Kept, kept_for
 from .job import Job
-from .kind import Plain
+from .kind import Plain, priced
 from .manifest import Averaged
 from .payment import LedgerAccount, payer_of
-from .planning import priced
-from .release import Release, digest_of, now, same_map
+from .release import Release, digest_of, same_map
 
 STEPS = 16  # Halvings of what is left open of a promise.
 

@@ -50,6 +50,11 @@ def utc() -> datetime:
     return datetime.now(UTC)
 
 
+def now() -> str:
+    """The same in whole seconds, ISO 8601: when a file was made."""
+    return utc().replace(microsecond=0).isoformat()
+
+
 THREADS = "OPENBLAS_NUM_THREADS"  # How many threads NumPy's linear algebra works in.
 
 

@@ -225,11 +225,6 @@ class Capabilities(Validated):
         return False
 
     @property
-    def largest_entry(self) -> int:
-        """The largest absolute integer that one record adds to a counter, so that no stream of records overflows."""
-        return 1
-
-    @property
     def counter_type(self) -> np.dtype[Any]:
         """The type of the exact table's counters: int64, or int32 where a sketch can be so large that memory counts.
 
@@ -294,11 +289,6 @@ class Capabilities(Validated):
     def class_rules(self) -> tuple[str, ...]:
         """The rules by which classes of it may be told apart, the usual one first."""
         return ("likelihood", "posterior") if self.answers == "closeness" else ("distance",)
-
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        """Shape of the numbers of records: one number, or one a class."""
-        return ()
 
 
 def check_points(domain: object, kernel: Kernel | None = None) -> None:

@@ -211,6 +211,11 @@ class LinearSketch(LinearMap):
         """Add long records as they lie in memory, each to the slab it says, where the sketch `takes_rows`."""
         raise TypeError(f"The mechanism {self.name!r} takes records by their coordinates.")
 
+    @property
+    def largest_entry(self) -> int:
+        """The largest absolute integer that one record adds to a counter, so that no stream of records overflows."""
+        return 1
+
     def zeros(self) -> np.ndarray:
         """An empty table, of `counter_type`."""
         return np.zeros(self.shape, dtype=self.counter_type)
@@ -233,6 +238,11 @@ class LinearSketch(LinearMap):
         return (table,)
 
     # How many records there are.
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        """Shape of the numbers of records: one number, or one a class."""
+        return ()
 
     def count(self, points: Encoded) -> np.ndarray:
         """How many of the encoded records there are, int64 of `count_shape`."""

@@ -35,15 +35,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 import pyarrow as pa
 
 from ..domain import Categorical, Cyclic, Dates, Domain
+from ..domain.columns import column_to_dict
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..privacy.budget import Budget, EarliestUnit, Neighbours, Sensitivity
+from ..runtime import archives
 from ..runtime.counter_tables import Counters, Integers
 from ..runtime.parameters import Choice, Seed, Several, Text, Whole, parameter
 from .answers import Answers
@@ -226,6 +229,12 @@ class Living(LinearSketch):
     def further(self, released: int) -> Self:
         """The part that a release of this one is continued by, with later periods alone; see `begun`."""
         return replace(self, released=released, begun=self.released)
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """By which a ledger knows its periods again: two of one record would count twice."""
+        written = archives.dumps(column_to_dict(self.domain.columns[self.domain.names.index(self.column)]))
+        return {"periods": sha256(written.encode()).hexdigest()[:16]}
 
     # Its table.
 

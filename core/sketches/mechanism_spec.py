@@ -104,11 +104,6 @@ class MechanismSpec:
     """A mechanism as others know it.
 
     Name, rank and command are written as constants: they are read without the rest of the file.
-
-    Attributes
-    ----------
-    options : frozenset[str]
-        On the command line, beside those that all have.
     """
 
     name: str  # On the command line, in release files and in lists.
@@ -132,6 +127,7 @@ class MechanismSpec:
     kernel: str = "gaussian"  # The kernel when none is named.
     size: str | None = None  # What its one setting counts, if it has one.
     sizes: tuple[int, ...] = ()  # Settings worth trying, coarse to fine.
+    # On the command line, beside those that all have.
     options: frozenset[str] = None  # type: ignore[assignment]
     command: bool = True  # Whether it has a name on the command line; others are meant by the options of one that has.
 

@@ -263,7 +263,7 @@ class JsonLines:
 
     def _rows(self, path: str, names: Sequence[str]) -> Iterator[bytes]:
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        writer = csv.writer(out)
         writer.writerow(names)
         for record in _records(path, self.zipped):
             writer.writerow([_json_text(record.get(name)) for name in names])

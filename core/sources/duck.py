@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -63,44 +64,53 @@ class Scan:
     make_tables: Callable[[], Mapping[str, object]] = dict
 
     @contextmanager
-    def connection(self, memory: str = MEMORY_LIMITS[-1]) -> Iterator[duckdb.DuckDBPyConnection]:
+    def connection(
+        self, memory: str = MEMORY_LIMITS[-1], spill: Path | None = None
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
         """An empty database in memory that may read the paths and nothing else.
 
-        What does not fit in memory spills into a folder that only its owner may enter, and that is removed at the end;
-        where the process is killed, by the next one (`core.runtime.transient`). Its files have lost their names
-        by then, so no row is left in it (`core.runtime.transient`), but for values of more than 256 KiB each.
-        What spills takes at most `MOST_SPILLED` bytes and half of what is free there, so that a sort never fills the
-        disk of others.
+        `spill`: The folder for what does not fit in memory; None keeps everything there.
         """
         check_extra("duckdb", "sql", f"Reading {self.label}")
-        with private_folder() as spill, unlinked(spill, SPILLED):
-            settings: dict[str, str | bool | int | float | list[str]] = {
-                "memory_limit": memory,
-                "temp_directory": str(spill),
-                "threads": min(MAX_THREADS, os.cpu_count() or 1),
-                "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False,
-            }
-            session = duckdb.connect(":memory:", config=settings)
-            try:
-                # Among the settings above DuckDB takes no notice of it.
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": memory,
+            "temp_directory": "" if spill is None else str(spill),
+            "threads": min(MAX_THREADS, os.cpu_count() or 1),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        session = duckdb.connect(":memory:", config=settings)
+        try:
+            if spill is not None:  # among the settings above DuckDB takes no notice of it
                 room = min(MOST_SPILLED, shutil.disk_usage(spill).free // 2)
                 session.execute(f"SET max_temp_directory_size = '{room}B'")
-                session.execute("SET enable_external_file_cache = false")  # read once: a cache only fills memory
-                session.execute("SET python_enable_replacements = false")  # no name in SQL means a Python variable
-                session.execute("SET enable_progress_bar = false")  # standard output belongs to the caller
-                with plain_sentences(self.label):
-                    for statement in self.setup:
-                        session.execute(statement)
-                if not any("://" in path for path in self.paths):
-                    session.execute(f"SET allowed_paths = {literals(self.paths)}")
-                    session.execute("SET enable_external_access = false")
-                session.execute("SET lock_configuration = true")
-                for name, table in self.make_tables().items():
-                    session.register(name, table)
-                yield session
-            finally:
-                session.close()
+            session.execute("SET enable_external_file_cache = false")  # read once: a cache only fills memory
+            session.execute("SET python_enable_replacements = false")  # no name in SQL means a Python variable
+            session.execute("SET enable_progress_bar = false")  # standard output belongs to the caller
+            with plain_sentences(self.label):
+                for statement in self.setup:
+                    session.execute(statement)
+            if not any("://" in path for path in self.paths):
+                session.execute(f"SET allowed_paths = {literals(self.paths)}")
+                session.execute("SET enable_external_access = false")
+            session.execute("SET lock_configuration = true")
+            for name, table in self.make_tables().items():
+                session.register(name, table)
+            yield session
+        finally:
+            session.close()
+
+    @contextmanager
+    def spilling(self, memory: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The same, where what does not fit in memory spills into a folder that only its owner may enter.
+
+        It is removed at the end; where the process is killed, by the next one (`core.runtime.transient`). Its files
+        have lost their names by then, so no row is left in it, but for values of more than 256 KiB each. What spills
+        takes at most `MOST_SPILLED` bytes and half of what is free there, so that a sort never fills the disk of
+        others.
+        """
+        with private_folder() as spill, unlinked(spill, SPILLED), self.connection(memory, spill) as session:
+            yield session
 
     def fetch(self, sql: str) -> list[tuple]:
         """The few rows of a query about the table, not of it."""
@@ -112,7 +122,7 @@ class Scan:
         for memory in MEMORY_LIMITS:
             started = False
             try:
-                with self.connection(memory) as session, plain_sentences(self.label):
+                with self.spilling(memory) as session, plain_sentences(self.label):
                     for batch in session.sql(sql).to_arrow_reader(rows):
                         started = True
                         yield batch

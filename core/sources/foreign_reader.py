@@ -123,7 +123,7 @@ def main(kind: str, sheet: str, first: str) -> int:
     try:
         rows = spreadsheet(sheet, int(first)) if kind == "sheet" else package(kind)
         out = io.TextIOWrapper(sys.stdout.buffer, "utf-8", "replace", newline="", write_through=False)
-        csv.writer(out, lineterminator="\n").writerows(rows)
+        csv.writer(out).writerows(rows)
         out.flush()
     except Refusal as refusal:
         say(problem=str(refusal))

@@ -111,10 +111,7 @@ def read_queries(source: Source, domain: Domain, most: int = MOST_QUERIES) -> pa
     to a bound: a query may lie anywhere. Where the domain's sets are gathered, so are those of the source, one row for
     each id, unless its column holds whole lists.
 
-    Raises
-    ------
-    RequestError
-        When the source cannot be read, misses a column, or holds no rows or too many.
+    RequestError when the source cannot be read, misses a column, or holds no rows or too many.
     """
     try:
         return _queries_of(source, domain, domain.asked_columns, most)

@@ -61,10 +61,7 @@ class Part(ABC):
 
         The domain is the one that `Source.parts` was asked for.
 
-        Raises
-        ------
-        RequestError
-            As `Source.batches` does, and when the files are not what they were.
+        RequestError: As `Source.batches` does, and when the files are not what they were.
         """
 
 
@@ -110,10 +107,7 @@ class Source(ABC):
         Parquet files are divided where their ids are whole numbers in ascending order, which takes a reading of the
         ids; no set is in two parts.
 
-        Raises
-        ------
-        RequestError
-            When a column is absent or cannot be what the domain says.
+        RequestError when a column is absent or cannot be what the domain says.
         """
         domain = domain.read
         self.check_columns(domain)

@@ -20,7 +20,7 @@ from ..formatting.numbers import count, size
 from .copies import KINDS as FOREIGN
 from .copies import Copies, Copying, Foreign, JsonLines, members, tables_in_zip
 from .databases import database_table, is_database, tables_of
-from .delimited import DelimitedSource, TextOptions
+from .delimited import AS_FOUND, DelimitedSource, TextOptions
 from .duck import literals
 from .frames_and_arrays import ArrowSource, FrameSource, array_source, arrow_file, npy_file, npz_file
 from .parquet import ParquetSource
@@ -52,18 +52,12 @@ FILE_TYPES = list(dict.fromkeys(suffix.rpartition(".")[2] for suffix in SUFFIXES
 
 
 class FileReading(TypedDict, total=False):
-    """How data are read that do not say it themselves, as whoever opens them may say it.
+    """How data are read that do not say it themselves, as whoever opens them may say it."""
 
-    Attributes
-    ----------
-    names : Sequence[str] | None
-        For the columns of an array, which has none of its own, or in place of those of a text table or spreadsheet; of
-        JSON lines those that are columns, where not all records have the same ones.
-    encoding, sep, header, sheet : str, str, bool | int | None, str
-        As of `TextOptions`, of text tables and spreadsheets alone; ``header=False`` says that there are no names.
-    """
-
+    # For the columns of an array, which has none of its own, or in place of those of a text table or spreadsheet; of
+    # JSON lines those that are columns, where not all records have the same ones.
     names: Sequence[str] | None
+    # As of `TextOptions`, of text tables and spreadsheets alone; ``header=False`` says that there are no names.
     encoding: str
     sep: str
     header: bool | int | None
@@ -90,23 +84,17 @@ def open_source(
 ) -> Source:
     """Open data for reading; nothing but names and types of columns is looked at yet.
 
-    Parameters
-    ----------
-    data : object
-        A path or pattern of files in one of `FORMATS`, ``"file.xlsx::sheet"``, ``"file.duckdb::table"``,
-        ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame,
-        anything that speaks Arrow, a NumPy array, or a mapping from names to columns.
-    names, encoding, sep, header, sheet : Sequence[str] | None, str, str, bool | int | None, str
-        As of `FileReading`.
+    `data`: A path or pattern of files in one of `FORMATS`, ``"file.xlsx::sheet"``, ``"file.duckdb::table"``,
+    ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame, anything
+    that speaks Arrow, a NumPy array, or a mapping from names to columns. `names`, `encoding`, `sep`, `header`, `sheet`:
+    As of `FileReading`.
 
-    Raises
-    ------
-    RequestError
-        When there is nothing to read, it is not what its name says, or it says itself how it is read.
+    RequestError when there is nothing to read, it is not what its name says, or it says itself how it is read.
     """
-    options = TextOptions(encoding, sep, header, tuple(names or ()), sheet)
+    said = (encoding, sep, header, tuple(names or ()), sheet)
+    options = AS_FOUND if said == ("", "", None, (), "") else TextOptions(*said)
     source = _opened(data, options)
-    if options == TextOptions() or (isinstance(source, DelimitedSource) and source is not data):
+    if options == AS_FOUND or (isinstance(source, DelimitedSource) and source is not data):
         return source
     if options == TextOptions(names=options.names) == TextOptions(names=tuple(one.name for one in source.columns)):
         return source
@@ -140,10 +128,7 @@ def _opened(data: object, options: TextOptions) -> Source:
 def named_files(name: str) -> tuple[str, ...]:
     """Paths of the files that a path, a pattern or a database table names; none for an address in an object store.
 
-    Raises
-    ------
-    RequestError
-        When a path or pattern names none, or files that cannot be read together.
+    RequestError when a path or pattern names none, or files that cannot be read together.
     """
     if _is_address(name):
         return ()

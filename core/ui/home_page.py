@@ -20,12 +20,12 @@ TRIED = "health"
 
 def below(visitor: Session) -> None:
     st.header("Released already: look at one", anchor=False)
-    showcase(visitor)
+    showcase()
     st.space("small")
     doors(visitor)
     st.space("medium")
     released_before(visitor)
-    released_examples(visitor)
+    released_examples()
     st.space("medium")
     how_it_works()
     st.space("medium")
@@ -85,9 +85,9 @@ def released_before(visitor: Session) -> None:
     kept_releases(visitor, "home", "What you released, kept beside your ledger", most=4)
 
 
-def released_examples(visitor: Session) -> None:
+def released_examples() -> None:
     st.header("More to look at, of made-up records", anchor=False)
-    made_up(visitor)
+    made_up()
 
 
 def how_it_works() -> None:

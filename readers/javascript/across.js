@@ -56,8 +56,8 @@ export const across = (release, drawn, held, places) => {
     if (others.length > 1) throw new ReaderError("Of distances every column needs a value.");
     return sketch.answer(table, records, sketch.encode(crossed(drawn, { ...held, ...others[0] })), variance, 0.95);
   }
-  if (sketch.groupEstimatesAcross && names.length === 2) {
-    const [x, y] = names.map((name) => alone(sketch, name, drawn[name], sketch.domain.dimensions));
+  if (sketch.groupEstimatesAcross && names.length) {
+    const [x, y = { count: 1, coordinates: [] }] = names.map((name) => alone(sketch, name, drawn[name], sketch.domain.dimensions));
     const rest = others.map((other) => ({ ...held, ...other }));
     const fixed = rest.map((values) => Object.keys(values).map((name) => alone(sketch, name, [values[name]], sketch.domain.dimensions)));
     return sketch.answerOf(sketch.groupEstimatesAcross(table, records, x, y, fixed));

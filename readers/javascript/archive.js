@@ -1,4 +1,5 @@
 // Release files as bytes: a zip archive of NumPy arrays, which a stranger may have made.
+import { filled } from "./arrays.js";
 
 /** What is wrong with a file or a question, in one sentence that holds nothing of the data. */
 export class ReaderError extends Error {}
@@ -66,7 +67,7 @@ const parsed = (bytes) => {
   if (descr === "<U") return Array.from(entries, (code) => (code && code < 0x110000 ? String.fromCodePoint(code) : "")).join("");
   const size = shape.reduce((a, b) => a * b, 1);
   if (entries.length !== size) throw new ReaderError(DAMAGED);
-  const numbers = entries instanceof BigInt64Array ? Float64Array.from(entries, Number) : entries;
+  const numbers = entries instanceof BigInt64Array ? filled(entries.length, (i) => Number(entries[i])) : entries;
   return { shape, numbers };
 };
 
@@ -88,7 +89,7 @@ export const readArchive = async (bytes) => {
     }
     // What the narrow type of a large table cannot hold stands apart.
     if (arrays.beyond_at && arrays.beyond && arrays.table) {
-      const table = Float64Array.from(arrays.table.numbers);
+      const table = new Float64Array(arrays.table.numbers);
       arrays.beyond_at.numbers.forEach((place, i) => { table[place] = arrays.beyond.numbers[i]; });
       arrays.table.numbers = table;
     }

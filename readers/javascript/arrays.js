@@ -6,6 +6,12 @@ export const total = (numbers) => {
   return sum;
 };
 export const productOf = (numbers) => numbers.reduce((a, b) => a * b, 1);
+/** So many numbers, each made of its place; `Float64Array.from` takes ten times as long. */
+export const filled = (count, made) => {
+  const found = new Float64Array(count);
+  for (let i = 0; i < count; i++) found[i] = made(i);
+  return found;
+};
 /** To the nearest whole number, halves to the even one. */
 export const halfEven = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
 
@@ -54,7 +60,7 @@ export const outer = (one, other) => {
 };
 
 export const transposed = (numbers, rows, columns) =>
-  Float64Array.from(numbers, (_, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]);
+  filled(numbers.length, (i) => numbers[(i % rows) * columns + Math.floor(i / rows)]);
 
 /** The Walsh-Hadamard transform of numbers, in their place. */
 export const walshHadamard = (values) => {

@@ -3,6 +3,7 @@
 // Names and rules are those of `core.sketches.tables.table_axes`. Where a column has steps, cells hold whole values, and
 // dates are cut where a calendar is.
 import { ReaderError } from "./archive.js";
+import { filled } from "./arrays.js";
 
 /** @import { Column } from "./columns.js" */
 /**
@@ -110,7 +111,7 @@ const numberAxis = (column, name, bins, often, byValues) => {
   const valued = starts ? starts.length - 1 : bins;
   const even = (cells) => {
     const [low, high] = column.bounds(1);
-    const inner = Float64Array.from({ length: cells + 1 }, (_, i) => (column.finest ? column.natural(low + (high - low) * (i / cells)) : low + (high - low) * (i / cells)));
+    const inner = filled(cells + 1, (i) => (column.finest ? column.natural(low + (high - low) * (i / cells)) : low + (high - low) * (i / cells)));
     [inner[0], inner[cells]] = [column.low, column.high];
     return inner;
   };
@@ -130,7 +131,7 @@ export const axesOf = (columns, { bins, halvings, edges = "even" }) => {
   const found = columns.flatMap((column) => {
     if (column.categories) {
       const count = column.categories.length;
-      const places = Float64Array.from({ length: count + 1 }, (_, i) => i);
+      const places = filled(count + 1, (i) => i);
       return [{ name: column.name, cells: count, valued: count, halvings: 0, edges: places, fineEdges: places, gap: 0, dated: false, categories: column.categories, low: 0, high: count }];
     }
     return Array.from({ length: column.width }, (_, k) =>

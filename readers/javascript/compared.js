@@ -3,6 +3,7 @@
 // Bands are those of `core.releases.comparison`: the noise of two releases is independent, so variances add, and a band
 // that is longer to one side stays so (MOVER: Zou, Donner 2008). A band that holds 0 says that noise alone may be all.
 import { ReaderError } from "./archive.js";
+import { filled } from "./arrays.js";
 import { normalQuantile } from "./special.js";
 
 /** @import { Release } from "./release.js" */
@@ -26,7 +27,7 @@ const whatDiffers = (one, other) => {
   return "";
 };
 
-const each = (values, change) => Float64Array.from(values, (_, i) => change(i));
+const each = (values, change) => filled(values.length, change);
 
 /** @returns {Banded} */
 export const minus = (one, other) => ({

@@ -1,6 +1,6 @@
 // Sums of distances: column by column, straight-line ones along random directions, squared ones, and cosines.
 import { ReaderError } from "./archive.js";
-import { total } from "./arrays.js";
+import { dot, filled, total } from "./arrays.js";
 import { AskedAtPlaces, Domain } from "./columns.js";
 import { projectionOf } from "./hashed.js";
 import { directions, groupedUniforms, onGrid, orthonormal, seedOf, uniformsForDirection } from "./random.js";
@@ -64,7 +64,7 @@ const innerProducts = (profile, cells, place) => {
 /** Solves G y = values, G the integrals over [0, 1] of products of two hats. */
 const solveGram = (values) => {
   const last = values.length - 1;
-  const [off, pivots, found] = [1 / (6 * last), new Float64Array(last + 1), Float64Array.from(values)];
+  const [off, pivots, found] = [1 / (6 * last), new Float64Array(last + 1), new Float64Array(values)];
   for (let i = 0; i <= last; i++) {
     const diagonal = (i === 0 || i === last ? 1 : 2) / (3 * last);
     pivots[i] = diagonal - (i ? (off * off) / pivots[i - 1] : 0);
@@ -99,7 +99,7 @@ class Strategy {
     this.estimator = Array.from({ length: count }, () => null);
     const r = (i, j) => q[i].reduce((sum, one, k) => sum + one * entries[k * count + j], 0);
     for (let i = count - 1; i >= 0; i--) {
-      const own = Float64Array.from(q[i]);
+      const own = new Float64Array(q[i]);
       for (let j = i + 1; j < count; j++) {
         const factor = r(i, j);
         for (let k = 0; k < size; k++) own[k] -= factor * this.estimator[j][k];
@@ -107,11 +107,11 @@ class Strategy {
       const pivot = r(i, i);
       this.estimator[i] = own.map((one) => one / pivot);
     }
-    this.covariance = this.estimator.map((one) => Float64Array.from(this.estimator, (other) => one.reduce((sum, value, k) => sum + value * other[k], 0)));
+    this.covariance = this.estimator.map((one) => filled(this.estimator.length, (i) => dot(one, this.estimator[i])));
   }
 
   masses(table, scale) {
-    return Float64Array.from(this.estimator, (row) => row.reduce((sum, one, k) => sum + one * table[k], 0) / scale);
+    return filled(this.estimator.length, (i) => dot(this.estimator[i], table) / scale);
   }
 
   /** Covariance of the node values of the estimated density, for noise of variance 1. */
@@ -268,7 +268,7 @@ class CategoryBlock {
   read(table, { count, coordinates }) {
     const counts = this.counts(table);
     const all = total(counts);
-    const estimate = Float64Array.from({ length: count }, (_, i) => {
+    const estimate = filled(count, (i) => {
       let best = 0;
       for (let c = 1; c < this.count; c++) if (coordinates[this.place + c][i] > coordinates[this.place + best][i]) best = c;
       return this.distance * (all - counts[best]);
@@ -371,7 +371,7 @@ export class ProjectedDistance extends AskedAtPlaces {
     const read = Array.from({ length: this.groups }, (_, g) => {
       const projected = Array.from({ length: this.count }, (_, m) => {
         const unit = this.directions[g * this.count + m];
-        return Float64Array.from({ length: count }, (_, i) => unit.reduce((sum, one, k) => sum + one * (coordinates[k][i] - this.middle[k]), 0));
+        return filled(count, (i) => unit.reduce((sum, one, k) => sum + one * (coordinates[k][i] - this.middle[k]), 0));
       });
       return this.inner.readAt(this.tableOf(table, g), { count, coordinates: projected }, false);
     });
@@ -449,7 +449,7 @@ export class Directions extends AskedAtPlaces {
   }
 
   answer(table, records, { count, coordinates }, variance, level) {
-    const estimate = Float64Array.from({ length: count }, (_, i) => {
+    const estimate = filled(count, (i) => {
       const seen = Array.from(this.projected(Array.from(this.origin, (one, k) => coordinates[k][i] - one)));
       if (this.pole) {
         const along = seen.reduce((sum, one, k) => sum + one * this.pole[k], 0);

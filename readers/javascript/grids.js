@@ -1,6 +1,6 @@
 // Histograms: shared counts on a grid, read through a kernel of any bandwidth that the grid is fine enough for.
 import { ReaderError } from "./archive.js";
-import { contracted, dot, dotBetween, endsOfRow, halfEven, outer, productOf } from "./arrays.js";
+import { contracted, dot, dotBetween, endsOfRow, filled, halfEven, outer, productOf } from "./arrays.js";
 import { AskedAtPlaces } from "./columns.js";
 import { alongCoordinate, checkedKernel, isProductOfColumns, metricOf, ofDifferences, radialMixture, reachAlong } from "./kernels.js";
 import { A_CELL, bspline, combined, finer, fitter } from "./splines.js";
@@ -124,7 +124,7 @@ export class Histogram extends AskedAtPlaces {
       this.counts = this.scales.map((scale, grid) => Float64Array.from(parts[grid], (one) => one / scale));
       // The fine counters are asked only for what the coarse fit misses: what they say of that is taken off the coarse ones.
       if (this.coarseAxes) {
-        const unit = (side, place) => Float64Array.from({ length: side }, (_, i) => Number(i === place));
+        const unit = (side, place) => filled(side, (i) => Number(i === place));
         const seen = this.axes.map((axis, a) => Array.from({ length: this.coarseSides[a] }, (_, c) => this.refined(axis, this.coarseAxes[a], unit(this.coarseSides[a], c))));
         contracted(this.counts[0], this.sides, seen).forEach((one, i) => { this.counts[1][i] -= one; });
       }
@@ -181,7 +181,7 @@ export class Histogram extends AskedAtPlaces {
   row(a, f, own = null, stretch = [-Infinity, Infinity]) {
     const [axis, coarse] = [this.axes[a], this.coarseAxes?.[a]];
     const fit = (one, grid) => {
-      if (isApart(one)) return Float64Array.from({ length: countersOf(one) }, (_, i) => f(one.categories ? i : one.low + one.pitch * i));
+      if (isApart(one)) return filled(countersOf(one), (i) => f(one.categories ? i : one.low + one.pitch * i));
       const found = this.fitters[a][grid]((place) => f(one.low + one.pitch * place), stretch.map((end) => (end - one.low) / one.pitch));
       // A fit fades by a quarter from node to node: what is lost in rounding need not be added up.
       let most = 0;
@@ -197,7 +197,7 @@ export class Histogram extends AskedAtPlaces {
 
   refined(axis, coarse, rough) {
     if (isApart(coarse)) return rough;
-    if (axis.values) return Float64Array.from({ length: axis.values }, (_, i) => combined(rough, i / 2 ** this.halvings));
+    if (axis.values) return filled(axis.values, (i) => combined(rough, i / 2 ** this.halvings));
     let found = rough;
     for (let i = 0; i < this.halvings; i++) found = finer(found);
     return found;
@@ -280,8 +280,8 @@ export class Histogram extends AskedAtPlaces {
       if (a === pairs.length - 1) found.push(Math.max(dot(products, each), 0));
       else added(a + 1, products.map((one, k) => one * each[k]));
     });
-    added(0, Float64Array.from(twice));
-    return Float64Array.from(found);
+    added(0, new Float64Array(twice));
+    return new Float64Array(found);
   }
 
   /** Squared error that the grid gives: records of a cell in one heap, and records that share the place along an axis. */

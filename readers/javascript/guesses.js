@@ -1,6 +1,6 @@
 // The best guess of released tables: not negative, in agreement with each other, of any columns; see `best_guess`.
 
-import { inOrder, productOf, subsets, total, transposed } from "./arrays.js";
+import { filled, inOrder, productOf, subsets, total, transposed } from "./arrays.js";
 /** @import { Tables } from "./tables.js" */
 
 const POWERS = [1, 1.5, 2];
@@ -10,7 +10,7 @@ const ROUNDS = 15, FITTINGS = 60, CLOSE = 1e-6, MOST_GUESSED = 1 << 20, CLEARLY 
 /** The nearest numbers that are not negative and have this sum. */
 export const nearestWithTotal = (values, sum) => {
   let [added, lowered] = [0, 0];
-  Float64Array.from(values).sort().reverse().forEach((value, i) => {
+  new Float64Array(values).sort().reverse().forEach((value, i) => {
     added += value;
     const tried = (added - sum) / (i + 1);
     if (value >= tried) lowered = tried;
@@ -271,7 +271,7 @@ export class Guesses {
     const coarse = this.of([place]);
     if (!halvings) return coarse;
     const fine = cells << halvings;
-    const width = Float64Array.from({ length: fine }, (_, i) => (i < valued << halvings ? fineEdges[i + 1] - fineEdges[i] : 1));
+    const width = filled(fine, (i) => (i < valued << halvings ? fineEdges[i + 1] - fineEdges[i] : 1));
     const margin = Int32Array.from({ length: fine }, (_, i) => i >> halvings);
     const whole = addedUp(width, margin, cells);
     const even = width.map((one, i) => (coarse[margin[i]] * one) / whole[margin[i]]);

@@ -1,12 +1,13 @@
 // Sketches of random rows: RACE, random features, MinHash, and the first two after a random projection.
 import { ReaderError } from "./archive.js";
 import { checkedKernel, coordinateBandwidths, metricOf } from "./kernels.js";
-import { contracted, walshHadamard } from "./arrays.js";
+import { contracted, filled, walshHadamard } from "./arrays.js";
 import { PublicRandom, chiLength, directions, groupSizes, groupedUniforms, onGrid, orthonormal, seedOf, uniformsForDirection, upperProduct } from "./random.js";
 import { betaQuantile, gammaQuantile, normalQuantile, studentQuantile } from "./special.js";
 import { AskedAtPlaces, Domain } from "./columns.js";
 
-const MOST_CELLS = 2 ** 31, MOST_TERMS = 2 ** 27, MOST_KEYS = 1 << 12, LISTED = 16, GOLDEN = (Math.sqrt(5) - 1) / 2;
+const MOST_CELLS = 2 ** 31, MOST_TERMS = 2 ** 27, MOST_KEYS = 1 << 12, GOLDEN = (Math.sqrt(5) - 1) / 2;
+const WIDE = 0.25; // Cells that a step along a line takes at most where it is worth leaping.
 
 /** Numbers from 1 on, each once: parts of a kernel have randomness of their own. */
 const countingFrom = (first) => {
@@ -213,7 +214,10 @@ export class Race extends Grouped {
       });
       const combinations = Math.round(2 ** Math.min(logs, 60));
       const rehashed = combinations > width;
-      for (const hash of each) hash.keys = this.keysOf(hash, rehashed);
+      for (const hash of each) {
+        hash.rehashed = rehashed; // what each cell adds to the key is worked out once where there are few
+        hash.keys = hash.cells > MOST_KEYS ? null : filled(2 * hash.cells, (i) => keyOf(hash, i >> 1)[i & 1]);
+      }
       return { hashes: each, rehashed, reachable: Math.min(combinations, width),
         high: rehashed ? Number(addends[r] >> 32n) : 0, low: rehashed ? Number(addends[r] & 0xffffffffn) : 0 };
     });
@@ -235,133 +239,159 @@ export class Race extends Grouped {
 
   groupEstimates(table, records, { count, coordinates }) {
     const sums = this.sumsOfGroups(count);
-    const varies = coordinates.map((along) => along.some((one) => one !== along[0]));
-    const work = { value: new Float64Array(count), at: new Int32Array(count), said: new Float64Array(LISTED * count),
-      high: new Float64Array(count), low: new Float64Array(count), varies };
-    let [g, end] = [0, this.sizes[0]];
-    this.rowsOf.forEach((row, r) => {
-      while (r >= end) end += this.sizes[++g];
-      this.addRow(row, table.subarray(r * this.width, (r + 1) * this.width), records, coordinates, work, sums[g]);
+    const [line, nothing] = [new Line(1), new Line(1)];
+    this.eachRow(table, records, (row, counters, g) => {
+      for (let i = 0; i < count; i++) {
+        for (const hash of row.hashes) line.enter(hash, cellAt(hash, hash.b + along(hash, coordinates, i)), 1, 0);
+        line.add(nothing, counters, sums[g], i);
+      }
     });
     return this.meansOf(sums);
   }
 
-  /** Adds what one row says of every place; nothing where no record inside the bounds can be. */
-  addRow(row, counters, records, coordinates, work, sum) {
-    const { value, at, said, varies } = work;
-    const [count, { hashes, rehashed }] = [sum.length, row];
-    const [background, gain] = [records / this.width, 1 / (1 - 1 / Math.max(this.width, 2))];
-    const read = (high, low) => (rehashed ? (counters[upperProduct((high + Math.floor(low / 2 ** 32)) >>> 0, this.width)] - background) * gain : counters[low]);
-    const moving = hashes.filter((hash) => (hash.at ?? varies.map((_, k) => k)).some((k) => varies[k]));
-    if (hashes.some(({ keys }) => !keys) || moving.reduce((product, { cells }) => product * cells, 1) > said.length) {
-      this.addPlaces(row, read, coordinates, work, sum);
-      return;
-    }
-    let [everyHigh, everyLow, stride] = [row.high, row.low, 1];
-    for (const hash of hashes) {
-      if (moving.includes(hash)) continue;
-      project(hash, coordinates, 1, value); // it says the same everywhere
-      const cell = hash.side ? Number(value[0] >= 1) : Math.floor(value[0]);
-      if (!(cell >= 0 && cell < hash.cells)) return;
-      everyHigh += hash.keys[2 * cell];
-      everyLow += hash.keys[2 * cell + 1];
-    }
-    if (moving.length === 1 && moving[0].cells <= count) {
-      const [hash] = moving;
-      const { cells, keys, side } = hash;
-      for (let cell = 0; cell < cells; cell++) said[cell] = read(everyHigh + keys[2 * cell], everyLow + keys[2 * cell + 1]);
-      project(hash, coordinates, count, value);
-      for (let i = 0; i < count; i++) {
-        const v = value[i];
-        if (side) sum[i] += said[v >= 1 ? 1 : 0];
-        else if (v >= 0 && v < cells) sum[i] += said[Math.floor(v)];
+  /** The same at all combinations of places along two axes, line by line, averaged over `rest`, each a list of places of one column. */
+  groupEstimatesAcross(table, records, across, up, rest) {
+    const sums = this.sumsOfGroups(across.count * up.count);
+    const [line, kept] = [new Line(across.count, isSteady(across)), new Line(across.count, isSteady(across))];
+    this.eachRow(table, records, ({ hashes }, counters, g) => {
+      kept.clear();
+      const [turning, rising, still] = [[], [], []];
+      for (const hash of hashes) {
+        const [beside, above] = [across, up].map((axis) => filled(axis.count, (i) => along(hash, axis.coordinates, i)));
+        const held = filled(rest.length, (m) => rest[m].reduce((sum, { coordinates }) => sum + along(hash, coordinates, 0), hash.b));
+        if (differ(beside) && !differ(above) && !differ(held)) kept.go(hash, held[0] + above[0], beside); // as it is in each line
+        else (differ(beside) ? turning : differ(above) ? rising : still).push({ hash, beside, above, held });
       }
-      return;
-    }
-    // Of all combinations of cells each is looked up once, as many places share them.
-    at.fill(0);
-    for (const hash of moving) {
-      const { cells, side } = hash;
-      project(hash, coordinates, count, value);
-      for (let i = 0; i < count; i++) {
-        const v = value[i];
-        const cell = side ? (v >= 1 ? 1 : 0) : v >= 0 && v < cells ? Math.floor(v) : -1;
-        at[i] = cell < 0 || at[i] < 0 ? -1 : at[i] + stride * cell;
-      }
-      stride *= cells;
-    }
-    said.fill(NaN, 0, stride);
-    for (let i = 0; i < count; i++) {
-      if (at[i] < 0) continue;
-      let found = said[at[i]];
-      if (found !== found) {
-        let [high, low, left] = [everyHigh, everyLow, at[i]];
-        for (const { keys, cells } of moving) {
-          high += keys[2 * (left % cells)];
-          low += keys[2 * (left % cells) + 1];
-          left = Math.floor(left / cells);
+      for (let m = 0; m < rest.length; m++) {
+        const stay = (sign) => { for (const { hash, above, held } of still) kept.enter(hash, cellAt(hash, held[m] + above[0]), sign, 0); };
+        stay(1);
+        for (let j = 0; j < up.count; j++) {
+          for (const { hash, above, held } of rising) line.enter(hash, cellAt(hash, held[m] + above[j]), 1, 0);
+          for (const { hash, beside, above, held } of turning) line.go(hash, held[m] + above[j], beside);
+          line.add(kept, counters, sums[g], j * across.count);
         }
-        said[at[i]] = found = read(high, low);
+        stay(-1);
       }
-      sum[i] += found;
-    }
+    });
+    return this.meansOf(sums, rest.length);
   }
 
-  /** The same of more combinations of cells than are worth a list: each place by itself. */
-  addPlaces(row, read, coordinates, { value, at: inside, high, low }, sum) {
-    const count = sum.length;
-    inside.fill(1);
-    // A key has 64 bits, in two halves whose sums floating point holds exactly; where cells do not share columns it is the column.
-    high.fill(row.high);
-    low.fill(row.low);
-    for (const hash of row.hashes) {
-      const { cells, keys, side } = hash;
-      project(hash, coordinates, count, value);
-      for (let i = 0; i < count; i++) {
-        let v = side ? Number(value[i] >= 1) : value[i];
-        if (cells === MOST_CELLS) v -= Math.floor(v / MOST_CELLS) * MOST_CELLS;
-        const cell = v >= 0 && v < cells ? Math.floor(v) : -1;
-        if (cell < 0) inside[i] = 0;
-        else if (keys) {
-          high[i] += keys[2 * cell];
-          low[i] += keys[2 * cell + 1];
-        } else if (row.rehashed) {
-          high[i] += (upperProduct(hash.low, cell) + Math.imul(hash.high, cell)) >>> 0;
-          low[i] += Math.imul(hash.low, cell) >>> 0;
-        } else low[i] += hash.stride * cell;
-      }
-    }
-    for (let i = 0; i < count; i++) if (inside[i]) sum[i] += read(high[i], low[i]);
-  }
-
-  /** What each cell of a hash adds to the key of its row, worked out once where there are few. */
-  keysOf({ high, low, cells, stride }, rehashed) {
-    if (cells > MOST_KEYS) return null;
-    const keys = new Float64Array(2 * cells);
-    for (let cell = 0; cell < cells; cell++) {
-      keys[2 * cell] = rehashed ? (upperProduct(low, cell) + Math.imul(high, cell)) >>> 0 : 0;
-      keys[2 * cell + 1] = rehashed ? Math.imul(low, cell) >>> 0 : stride * cell;
-    }
-    return keys;
+  /** Goes through rows, each with its counters and its group. */
+  eachRow(table, records, heard) {
+    const [background, gain] = [records / this.width, 1 / (1 - 1 / Math.max(this.width, 2))];
+    let [g, end] = [0, this.sizes[0]];
+    this.rowsOf.forEach((row, r) => {
+      while (r >= end) end += this.sizes[++g];
+      const own = table.subarray(r * this.width, (r + 1) * this.width);
+      heard(row, { row, own, background: row.rehashed ? background : 0, gain: row.rehashed ? gain : 1, width: this.width }, g);
+    });
   }
 }
 
-/** value = b + a.x for every place, terms always in the same order. */
-const project = (hash, coordinates, count, value) => {
-  const at = hash.at ?? coordinates.map((_, k) => k);
-  if (at.length < 4) {
-    const [[x, y, z], [a, b, c]] = [at.map((coordinate) => coordinates[coordinate]), hash.a];
-    if (at.length === 1) for (let i = 0; i < count; i++) value[i] = hash.b + a * x[i];
-    else if (at.length === 2) for (let i = 0; i < count; i++) value[i] = hash.b + a * x[i] + b * y[i];
-    else for (let i = 0; i < count; i++) value[i] = hash.b + a * x[i] + b * y[i] + c * z[i];
-    return;
+const differ = (numbers) => numbers.some((one) => one !== numbers[0]);
+
+/** A line of places as one row sees it: where its hashes enter other cells, and with that another counter. */
+class Line {
+  /** @param {number} count @param {boolean} [steady] whether every hash goes one way along it */
+  constructor(count, steady = true) {
+    Object.assign(this, { count, steady });
+    // By how much the key of a row and the number of hashes outside of their cells change at each place. A key has 64
+    // bits, in two halves whose sums floating point holds exactly; where cells do not share columns it is the column.
+    this.high = new Float64Array(count);
+    this.low = new Float64Array(count);
+    this.outside = new Int32Array(count);
+    this.changes = new Uint32Array(Math.ceil(count / 32)); // a bit for each place where any of it does
   }
-  value.fill(hash.b, 0, count);
-  at.forEach((coordinate, k) => {
-    const [x, a] = [coordinates[coordinate], hash.a[k]];
-    for (let i = 0; i < count; i++) value[i] += a * x[i];
-  });
+
+  clear() {
+    for (const one of [this.high, this.low, this.outside, this.changes]) one.fill(0);
+  }
+
+  /** From a place on a hash is in a cell (`sign` 1), or not in it any more (-1). */
+  enter(hash, whole, sign, i) {
+    const { cells, keys } = hash;
+    const cell = cells === MOST_CELLS ? whole - Math.floor(whole / MOST_CELLS) * MOST_CELLS : whole;
+    this.changes[i >> 5] |= 1 << (i & 31);
+    if (!(cell >= 0 && cell < cells)) this.outside[i] += sign;
+    else if (keys) {
+      this.high[i] += sign * keys[2 * cell];
+      this.low[i] += sign * keys[2 * cell + 1];
+    } else {
+      const key = keyOf(hash, cell);
+      this.high[i] += sign * key[0];
+      this.low[i] += sign * key[1];
+    }
+  }
+
+  /** Takes a hash along from cell to cell: where cells are wide the next is guessed, and then found exactly. */
+  go(hash, start, shares) {
+    const { count } = this;
+    const last = shares[count - 1];
+    const cells = (last - shares[0]) / (count - 1); // that a step takes
+    const leaps = this.steady && Math.abs(cells) < WIDE;
+    const from = cells > 0 ? start + shares[0] - 1 : start + shares[0];
+    let cell = cellAt(hash, start + shares[0]);
+    this.enter(hash, cell, 1, 0);
+    if (leaps && cellAt(hash, start + last) === cell) return;
+    for (let next = 1; next < count; next++) {
+      if (leaps) {
+        const least = next;
+        next = Math.max(least, Math.min(Math.ceil((cell - from) / cells), count));
+        while (next > least && cellAt(hash, start + shares[next - 1]) !== cell) next--;
+        if (next === count) return;
+      }
+      const other = cellAt(hash, start + shares[next]);
+      if (other === cell) continue;
+      this.enter(hash, cell, -1, next);
+      this.enter(hash, other, 1, next);
+      cell = other;
+    }
+  }
+
+  /** Adds to a sum, from a place on, what the counters say along the line, which is forgotten, and a line that is kept. */
+  add(kept, { row, own, background, gain, width }, sum, from) {
+    const { count, high, low, outside, changes } = this;
+    let [keyHigh, keyLow, beyond, found, i] = [row.high, row.low, 0, 0, 0];
+    for (let block = 0; block < changes.length; block++) {
+      let left = changes[block] | kept.changes[block];
+      changes[block] = 0;
+      while (left) {
+        const place = 32 * block + 31 - Math.clz32(left & -left);
+        left &= left - 1;
+        for (; i < place; i++) sum[from + i] += found;
+        keyHigh += high[place] + kept.high[place];
+        keyLow += low[place] + kept.low[place];
+        beyond += outside[place] + kept.outside[place];
+        high[place] = low[place] = outside[place] = 0;
+        const at = row.rehashed ? upperProduct((keyHigh + Math.floor(keyLow / 2 ** 32)) >>> 0, width) : keyLow;
+        found = beyond ? 0 : (own[at] - background) * gain; // nobody inside the bounds can be beyond the cells
+      }
+    }
+    for (; i < count; i++) sum[from + i] += found;
+  }
+}
+
+/** What one place adds to a hash, of those coordinates that it has. */
+const along = ({ at, a }, coordinates, i) => {
+  let sum = 0;
+  for (let k = 0; k < a.length; k++) {
+    const own = coordinates[at ? at[k] : k];
+    if (own) sum += a[k] * own[i];
+  }
+  return sum;
 };
+
+/** Whether a hash goes one way along an axis, as it does along the rising places of one coordinate. */
+const isSteady = ({ coordinates }) => {
+  const own = Object.values(coordinates);
+  return own.length === 1 && own[0].every((one, i) => !i || one > own[0][i - 1]);
+};
+
+const cellAt = ({ side }, value) => (side ? Number(value >= 1) : Math.floor(value));
+
+/** What a cell of a hash adds to the key of its row, as the two halves of 64 bits. */
+const keyOf = ({ high, low, stride, rehashed }, cell) =>
+  rehashed ? [(upperProduct(low, cell) + Math.imul(high, cell)) >>> 0, Math.imul(low, cell) >>> 0] : [0, stride * cell];
 
 /** To 40 significant binary digits. */
 const significantly = (number) => {
@@ -394,7 +424,7 @@ const drawFrequencies = (kernel, widths, rows, groups, seed, family) => {
     const random = new PublicRandom(seed, family());
     if (kernel.name === "mixture") return mixtureChoice(kernel.weights, rows, groups, random).map((part, r) => parts[part][r]);
     const signs = random.uniforms(parts.length * rows).map((one) => (one < 0.5 ? -1 : 1));
-    return parts[0].map((_, r) => Float64Array.from({ length: d }, (_, k) =>
+    return parts[0].map((_, r) => filled(d, (k) =>
       parts.reduce((sum, part, p) => sum + signs[p * rows + r] * part[r][k], 0)));
   }
   const [lengths, power] = [coordinateBandwidths(kernel.bandwidth, widths), kernel.power ?? 1];
@@ -415,7 +445,7 @@ const drawFrequencies = (kernel, widths, rows, groups, seed, family) => {
   const uniforms = groupedUniforms(rows, groups, each, seed, own);
   return Array.from({ length: rows }, (_, r) => {
     const scale = scaled ? gammaQuantile(power, uniforms[r * each + d]) : power;
-    return Float64Array.from({ length: d }, (_, k) => (scale * Math.tan(Math.PI * (uniforms[r * each + k] - 0.5))) / lengths[k]);
+    return filled(d, (k) => (scale * Math.tan(Math.PI * (uniforms[r * each + k] - 0.5))) / lengths[k]);
   });
 };
 
@@ -439,10 +469,10 @@ const fewerPlaces = ({ count, coordinates }, waves) => {
   let nodes = 1;
   for (let term = turn; term > 1e-14 || nodes < 2 * turn; term *= turn / nodes) if (++nodes > 0.7 * count) return null;
   const angles = Array.from({ length: nodes }, (_, j) => ((j + 0.5) * Math.PI) / nodes);
-  const places = Float64Array.from(angles, (angle) => middle + half * Math.cos(angle));
+  const places = filled(nodes, (j) => middle + half * Math.cos(angles[j]));
   const matrix = Array.from(values, (value) => {
     const met = places.indexOf(value);
-    const row = Float64Array.from(places, (place, j) => (met < 0 ? ((j % 2 ? -1 : 1) * Math.sin(angles[j])) / (value - place) : Number(j === met)));
+    const row = filled(nodes, (j) => (met < 0 ? ((j % 2 ? -1 : 1) * Math.sin(angles[j])) / (value - places[j]) : Number(j === met)));
     const whole = row.reduce((a, b) => a + b, 0);
     return row.map((one) => one / whole);
   });
@@ -458,7 +488,7 @@ export class Features extends Grouped {
     const steps = { circle: 1 << 16, quadrant: 4 }[wave];
     if (!steps) throw new ReaderError("The file has waves that this reader does not know; a newer one may.");
     this.delay = 0.5 / steps;
-    const along = Float64Array.from({ length: steps }, (_, m) => this.alongWave(wave, m, steps));
+    const along = filled(steps, (m) => this.alongWave(wave, m, steps));
     this.gain = (along.reduce((a, b) => a + b, 0) / steps) * (Math.sin(Math.PI / steps) / (Math.PI / steps));
     const shifts = new PublicRandom(this.seed, 2_000_000).uniforms(this.groups);
     this.phases = Float64Array.from(this.sizes.flatMap((size, g) => Array.from({ length: size }, (_, turn) => (shifts[g] + turn * GOLDEN) % 1)));
@@ -481,7 +511,7 @@ export class Features extends Grouped {
     const size = paddedTo(d);
     const blocks = this.sizes.flatMap((rows) => groupSizes(rows, Math.ceil(rows / size)));
     const random = new PublicRandom(this.seed, 3_000_002);
-    const signs = blocks.map(() => Float64Array.from({ length: size }, () => (random.word() >> 63n ? 1 : -1)));
+    const signs = blocks.map(() => filled(size, () => (random.word() >> 63n ? 1 : -1)));
     const uniforms = groupedUniforms(this.rows, this.groups, taken, this.seed, 3_000_001);
     const lengths = coordinateBandwidths(this.kernel.bandwidth, this.domain.widths);
     let r = 0;
@@ -534,7 +564,7 @@ export class Features extends Grouped {
     }
     const sums = this.sumsOfGroups(across.count * up.count);
     const [n, m] = [across.count, up.count];
-    const turnsOf = (wave, { count, coordinates }, first) => Float64Array.from({ length: count }, (_, i) => {
+    const turnsOf = (wave, { count, coordinates }, first) => filled(count, (i) => {
       let turn = first;
       for (let k = 0; k < wave.length; k++) if (coordinates[k]) turn += wave[k] * coordinates[k][i];
       return 2 * Math.PI * (turn - Math.round(turn));

@@ -1,6 +1,6 @@
 // Kernels: how close two encoded points are.
 import { ReaderError } from "./archive.js";
-import { dot } from "./arrays.js";
+import { dot, filled } from "./arrays.js";
 import { erf } from "./special.js";
 
 const PROFILES = {
@@ -92,7 +92,7 @@ export const reachAlong = ({ name, parts, bandwidth, power = 1 }, widths, coordi
 const LARGEST_ERROR = 3e-5, RATIOS = [2, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.05];
 
 export const geometric = (low, high, count) =>
-  Float64Array.from({ length: count }, (_, i) => (i === count - 1 ? high : 10 ** (Math.log10(low) + (i * (Math.log10(high) - Math.log10(low))) / (count - 1))));
+  filled(count, (i) => (i === count - 1 ? high : 10 ** (Math.log10(low) + (i * (Math.log10(high) - Math.log10(low))) / (count - 1))));
 
 /** Non-negative least squares (Lawson, Hanson 1974): columns of a matrix, and what they should add up to. */
 const nonNegative = (columns, truth) => {

@@ -2,7 +2,7 @@
 //
 // Names and formulas are those of `core.local`. A report speaks for the truth E = A/B times as often as for anything else.
 import { ReaderError, readArchive } from "./archive.js";
-import { halfEven, total, walshHadamard } from "./arrays.js";
+import { filled, halfEven, total, walshHadamard } from "./arrays.js";
 import { nearestWithTotal } from "./guesses.js";
 import { geometric } from "./kernels.js";
 import { PublicRandom, cellOf, hashOf, seedOf } from "./random.js";
@@ -70,7 +70,7 @@ const pointAt = (at, field, coordinates) => {
 /** How many reported points are orthogonal to that of each value. */
 const supportsOfPoints = (table, d, { field, coordinates }) => {
   const points = Array.from(table, (_, place) => pointAt(place, field, coordinates));
-  return Float64Array.from({ length: d }, (_, value) => {
+  return filled(d, (value) => {
     let found = 0;
     for (let y = 0; y < points.length; y++) {
       let product = 0;
@@ -241,7 +241,7 @@ export const openLocal = async (bytes) => {
   const { manifest, arrays } = await readArchive(bytes);
   if (manifest?.format !== "frostglass-local" || ![1, 2].includes(manifest.format_version)) throw new ReaderError("The file holds no counted reports that this reader knows.");
   try {
-    return new LocalReports(manifest, arrays.table ? Float64Array.from(arrays.table.numbers) : null);
+    return new LocalReports(manifest, arrays.table ? new Float64Array(arrays.table.numbers) : null);
   } catch (problem) {
     throw problem instanceof ReaderError ? problem : new ReaderError("What the file says of itself makes no sense.");
   }

@@ -1,4 +1,5 @@
 // Public randomness: the uniform numbers that hash functions are made of follow from a release's seed, the same everywhere.
+import { filled } from "./arrays.js";
 import { gammaQuantile, normalQuantile } from "./special.js";
 import { ReaderError } from "./archive.js";
 
@@ -57,7 +58,7 @@ export class PublicRandom {
 
   /** Numbers strictly between 0 and 1, on the centres of 2^52 equal cells. */
   uniforms(count) {
-    return Float64Array.from({ length: count }, () => (Number(this.word() >> 12n) + 0.5) * 2 ** -52);
+    return filled(count, () => (Number(this.word() >> 12n) + 0.5) * 2 ** -52);
   }
 }
 
@@ -96,7 +97,7 @@ const MOST_CANDIDATES = 500, LATTICE_DIMENSIONS = 4;
 
 /** The whole numbers of a rank-1 lattice, component by component those of the least worst-case error. */
 const generatingVector = (points, dimensions) => {
-  const bernoulli = Float64Array.from({ length: points }, (_, i) => 2 * Math.PI ** 2 * ((i / points) ** 2 - i / points + 1 / 6));
+  const bernoulli = filled(points, (i) => 2 * Math.PI ** 2 * ((i / points) ** 2 - i / points + 1 / 6));
   let candidates = [];
   for (let c = 1; c < Math.max(2, Math.floor(points / 2) + 1); c++) if (divisor(c, points) === 1) candidates.push(c);
   const every = Math.ceil(candidates.length / MOST_CANDIDATES);
@@ -194,7 +195,7 @@ export const uniformsForDirection = (dimensions) => (dimensions <= 3 ? dimension
 export const orthonormal = (entries, size, count) => {
   const made = [];
   for (let c = 0; c < count; c++) {
-    const column = Float64Array.from({ length: size }, (_, i) => entries[i * count + c]);
+    const column = filled(size, (i) => entries[i * count + c]);
     for (let again = 0; again < 2; again++) {
       for (const other of made) {
         let along = 0;

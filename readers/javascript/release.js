@@ -196,7 +196,7 @@ export class Release {
 
 const slabsAdded = (slabs) => {
   if (slabs.length === 1) return slabs[0];
-  const sum = Float64Array.from(slabs[0]);
+  const sum = new Float64Array(slabs[0]);
   for (const slab of slabs.slice(1)) for (let i = 0; i < sum.length; i++) sum[i] += slab[i];
   return sum;
 };
@@ -249,7 +249,7 @@ const whole = (manifest, arrays) => {
   const { table, count } = arrays;
   if (!table || productOf(table.shape) > MOST_COUNTERS) throw new ReaderError("The release is larger than a page can hold: open it with Frostglass.");
   const { noise, count_noise: countNoise } = manifest.privacy;
-  return single(manifest, new Domain(manifest.domain), manifest, Float64Array.from(table.numbers),
+  return single(manifest, new Domain(manifest.domain), manifest, new Float64Array(table.numbers),
     count ? Array.from(count.numbers) : null, noise, countNoise, manifest.counted_before);
 };
 
@@ -276,7 +276,7 @@ const parted = (manifest, arrays) => {
   const releases = members.length ? noise.length / members.length : 1;
   const noisyCounts = countNoise.length / releases;
   members.forEach((member, place) => {
-    const table = Float64Array.from(arrays[`table_${place + 1}`].numbers);
+    const table = new Float64Array(arrays[`table_${place + 1}`].numbers);
     const own = domain.only(member.columns);
     const within = new Domain({ ...own.facts, scale: member.scale, category_distance: member.category_distance });
     const counting = seen.indexOf(keys[place]);

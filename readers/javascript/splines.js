@@ -1,5 +1,5 @@
 // Cubic B-splines on an even grid: the combination that comes closest to a function in the mean square.
-import { dotBetween } from "./arrays.js";
+import { dotBetween, filled } from "./arrays.js";
 
 const MARGIN = 8, ORDER = 4;
 export const A_CELL = 4; // Points in a cell at which a function is fitted.
@@ -11,9 +11,9 @@ export const bspline = (x) => {
 
 /** Where a function is fitted, in pitches from the lower bound. */
 const fittingPoints = (cells) =>
-  Float64Array.from({ length: (cells + 2 + 2 * MARGIN) * A_CELL + 1 }, (_, i) => i / A_CELL - MARGIN - 1);
+  filled((cells + 2 + 2 * MARGIN) * A_CELL + 1, (i) => i / A_CELL - MARGIN - 1);
 
-const TAPS = Float64Array.from({ length: 4 * A_CELL + 1 }, (_, i) => bspline((i - 2 * A_CELL) / A_CELL));
+const TAPS = filled(4 * A_CELL + 1, (i) => bspline((i - 2 * A_CELL) / A_CELL));
 
 /** The Cholesky factor of the splines' inner products, which are the same along the whole grid: rows of four. */
 const factored = (nodes) => {

@@ -3,7 +3,7 @@
 // It needs nothing of a page. `core.sketches.tables` says why; names and formulas are those of its `reading`, `counts`,
 // `ratios`, `association` and `best_guess`, and answers are the same but for rounding.
 
-import { centred, dot, halfEven, inOrder, outer, productOf, subsets, summed, total, transposed } from "./arrays.js";
+import { centred, dot, filled, halfEven, inOrder, outer, productOf, subsets, summed, total, transposed } from "./arrays.js";
 import { ReaderError } from "./archive.js";
 import { axesOf } from "./axes.js";
 import { Guesses } from "./guesses.js";
@@ -458,8 +458,8 @@ export class Tables {
   /** V_i of each single cell. */
   axisSpread(place) {
     const { cells } = this.axes[place];
-    this.kept.spread[place] ??= Float64Array.from({ length: cells }, (_, i) =>
-      this.axisVariance(place, Float64Array.from({ length: cells }, (_, j) => Number(i === j))));
+    this.kept.spread[place] ??= filled(cells, (i) =>
+      this.axisVariance(place, filled(cells, (j) => Number(i === j))));
     return this.kept.spread[place];
   }
 
@@ -546,7 +546,7 @@ export class Tables {
     const guess = this.guesses.fine(place);
     const { low, high } = this.sides(place, true);
     const middles = low.map((one, i) => (one + high[i]) / 2);
-    this.kept.usual[place] = Float64Array.from({ length: axis.cells }, (_, cell) => {
+    this.kept.usual[place] = filled(axis.cells, (cell) => {
       let [sum, people, middle] = [0, 0, 0];
       for (let i = cell * each; i < (cell + 1) * each; i++) {
         people += guess[i];
@@ -742,7 +742,7 @@ export class Tables {
     const key = `${place},${share}`;
     if (!this.kept.steps.has(key)) {
       this.kept.steps.set(key, Array.from({ length: valued + 1 }, (_, edge) => {
-        const weights = Float64Array.from({ length: cells }, (_, i) => (i < valued ? Number(i < edge) - share : 0));
+        const weights = filled(cells, (i) => (i < valued ? Number(i < edge) - share : 0));
         return [(total(weights) / cells) ** 2, this.axisVariance(place, weights), this.aloneVariance(place, weights)];
       }));
     }
@@ -759,7 +759,7 @@ export class Tables {
       const [own, whole] = [this.halvingVariance(place, level), 2 ** (halvings - level + 1)];
       for (let i = 0; i < each; i++) finely[i] += own * (Math.min(i % whole, whole - (i % whole)) / whole) ** 2;
     }
-    const coarsely = Float64Array.from({ length: 2 * valued + 1 }, (_, half) => {
+    const coarsely = filled(2 * valued + 1, (half) => {
       for (let i = 0; i < valued; i++) coarse[i] = Math.min(Math.max(half / 2 - i, 0), 1) - share;
       return this.coarseVariance(place, coarse);
     });

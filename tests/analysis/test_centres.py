@@ -16,7 +16,7 @@ from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
-from core.releases.planning import with_chosen_size
+from core.releases.kind import with_chosen_size
 from core.releases.seal import seal
 from core.sketches.classes import Classes
 from core.sketches.registry import distance

@@ -18,7 +18,7 @@ from core.privacy.accounting import Cost
 from core.privacy.budget import PrivacyUnit
 from core.privacy.noise import randomness
 from core.releases import job, payment, release_store, seal
-from core.releases.planning import with_chosen_size
+from core.releases.kind import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance
 from core.sketches.grids.histogram import Histogram

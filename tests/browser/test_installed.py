@@ -51,7 +51,7 @@ def test_a_bundled_release_is_explored_and_every_page_opens(installed, browser):
     visit = Visit(page, installed)
     visit.go()
     assert "See the shape, not the people." in visit.text
-    visit.click("button", "City bicycles")
+    visit.click("link", "City bicycles")
     page.wait_for_url("**/explore*")
     page.wait_for_selector(".inside #picture")
     for name in PAGES:

@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,15 @@ def test_imports_inside_functions_and_for_types_count(tmp_path, monkeypatch):
         monkeypatch.undo()
         for cached in CACHED:
             cached.cache_clear()
+
+
+@pytest.mark.thorough
+def test_run_as_a_file_it_ended_in_the_middle():
+    code = f"import runpy; runpy.run_path({SPEC.origin!r})['path_of_a_record']()"
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", code], cwd=Path(SPEC.origin).parent, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("paper", ["CONTRIBUTING.md", "docs/architecture.md"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -464,3 +465,14 @@ def test_lists_without_a_category_for_other_values_are_written_and_read_as_they_
         Categorical("by", ("bus", "train"), unknown_category="ferry")
     with pytest.raises(RequestError, match="on_unknown"):
         columns_of("by", {"kind": "category", "values": ["bus", "train"], "on_unknown": "keep"})
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e308, -1e308])
+def test_a_record_that_is_warned_of(value):
+    """NumPy's warning of one infinite or huge number stood on the owner's screen, and in a server's log."""
+    columns = (Numeric("x", 0, 10, step=1), Numeric("y", 1e-3, 1e3, scale="log"))
+    batch = pa.record_batch([pa.array([3.0, value]), pa.array([value, 2.0])], names=["x", "y"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Domain(columns).faults(batch).tolist() == [1, 0]
+        assert Domain(columns).encode(batch).shape == (2, 2)

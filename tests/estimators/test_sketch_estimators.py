@@ -20,7 +20,14 @@ from sklearn.utils.estimator_checks import (
 
 from core import Budget, Domain, Ledger, Race, Vector
 from core.errors import BudgetError, RequestError
-from core.estimators import PrivateCentroidClassifier, PrivateDistanceSum, PrivateKernelClassifier, PrivateKernelDensity
+from core.estimators import (
+    LocalKernelDensity,
+    PrivateCentroidClassifier,
+    PrivateDistanceSum,
+    PrivateKernelClassifier,
+    PrivateKernelDensity,
+    PrivateRidge,
+)
 from core.geometry import kernels
 from core.sketches.plan import plan
 
@@ -37,6 +44,19 @@ def test_answers_depend_on_the_query_alone_though_fits_differ(check):
     """scikit-learn leaves these checks out for what is not deterministic; once it is fitted, it is."""
     check("density", PrivateKernelDensity(bandwidth=2.0, bounds=(-100, 100), rows=40))
     check("classes", PrivateCentroidClassifier(bounds=(-100, 100), classes=[0, 1, 2]))
+
+
+@pytest.mark.parametrize("values", [[["secret"], [1.0]], np.array([[1 + 2j], [1.0]])])
+def test_what_is_no_number_is_refused_without_being_repeated(values):
+    """scikit-learn's own words had the text, and the whole table where one number was complex."""
+    local = LocalKernelDensity(epsilon=2, bounds=[(0, 1)], bandwidth=1.0, rows=8)
+    for fit in (PrivateKernelDensity(**FACTS).fit, PrivateDistanceSum(bounds=(0, 1)).fit, local.privatise):
+        with pytest.raises(RequestError) as refused:
+            fit(values)
+        assert not any(one in str(refused.value) for one in ("secret", "1.", "j"))
+    with pytest.raises(RequestError) as refused:
+        PrivateRidge(bounds=(0, 1), target_bounds=(0, 1)).fit([[0.5], [0.25]], ["0.5", "secret"])
+    assert "secret" not in str(refused.value)
 
 
 def people(n: int = 5000) -> np.ndarray:

@@ -35,7 +35,7 @@ from core.lab.published.privbayes import PrivBayes
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.job import release
-from core.releases.planning import with_chosen_size
+from core.releases.kind import with_chosen_size
 from core.releases.seal import seal
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.registry import card

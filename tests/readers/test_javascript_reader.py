@@ -218,6 +218,33 @@ def test_maps_are_those_of_python_at_once_and_in_strips(tmp_path):
             np.testing.assert_allclose(joined, numbers(whole[name]), rtol=1e-9, atol=1e-9 * release.records)
 
 
+@pytest.mark.parametrize("kernel", [kernels.Laplacian(0.6), kernels.Euclidean(0.6, power=3)], ids=("apart", "power"))
+def test_lines_of_hashes_through_categories_and_averages_are_those_of_python(kernel, tmp_path):
+    domain = Domain(
+        (Numeric("x", 0.0, 9.0), Categorical("kind", tuple("abc")), Categorical("side", ("left", "right"))),
+        scale="box",
+    )
+    table = (sketch := Race(domain, kernel, rows=12, width=64)).zeros()
+    sketch.add(table, np.asfortranarray(np.random.default_rng(1).random((300, domain.dimensions))))
+    release = seal(sketch, ExactTable(table, 300), core.Budget(1))
+    release.save(tmp_path / "race.npz")
+    steady, uneven = np.linspace(0.0, 9.0, 70).tolist(), [7.0, 0.1, 0.2, 9.5, 0.2]
+    drawn = [
+        {"x": uneven, "kind": ["c", "a"]},
+        {"kind": ["b", "c", "a"], "x": steady},
+        {"x": steady[::-1], "kind": ["b"]},
+    ]
+    for across, said in zip(
+        drawn, ask(*({"file": tmp_path / "race.npz", "across": one} for one in drawn)), strict=True
+    ):
+        each = {
+            name: np.ravel(values).tolist() for name, values in zip(across, np.meshgrid(*across.values()), strict=True)
+        }
+        sides = [release.answer(each | {"side": [side] * len(each["x"])}).estimate for side in ("left", "right")]
+        expected = np.mean(sides, axis=0)
+        np.testing.assert_allclose(numbers(said["estimate"]), expected, rtol=1e-9, atol=1e-9 * release.records)
+
+
 @pytest.mark.parametrize("bounds", [(0.0, 1e6), (10.0, 1e5), (-500.0, 2000.0)])
 def test_amounts_on_a_scale_of_ratios_are_placed_as_python_places_them(bounds, tmp_path):
     domain = Domain((Numeric("pay", *bounds, scale="log"), Numeric("x", 0, 1)))

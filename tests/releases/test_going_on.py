@@ -1,6 +1,7 @@
 """What is kept beside a ledger for topping up: the noise of one release, paid once, whatever happens in between."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -92,6 +93,15 @@ def test_what_was_kept_that_is_shown_twice(book):
         kept.pay_and_show(made, planned, Decimal("0.3"), payer)
     assert len(book.entries("people")) == 2
     assert further(book, made, "0.2", RECORDS).combined.way == "average"  # which composes with anything
+
+
+def test_what_was_kept_that_is_shown_as_of_another_sketch(book):
+    """Its price would be that of a sketch which one person moves less: of the same numbers, as a stranger says."""
+    made = first(book, "0.2")
+    other = replace(made, sketch=made.sketch.within(Domain.of(x=(0, 9))))
+    assert kept_for(other, book, "people") is None
+    promised = replace(made, privacy=replace(made.privacy, rho=2 * made.privacy.rho))
+    assert kept_for(promised, book, "people") is None and kept_for(made, book, "people") is not None
 
 
 def test_a_crash_after_the_price_that_lets_it_be_drawn_twice(book, monkeypatch):

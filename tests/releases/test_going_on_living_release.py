@@ -19,6 +19,7 @@ from core.releases.manifest import Manifest
 from core.releases.release_store import shelf_of
 from core.sketches.hashed.race import Race
 from core.sketches.living import Living
+from core.sketches.plan import planned_for
 
 NAMES = tuple(f"2024-{month:02}" for month in range(1, 13))
 DOMAIN = Domain((Categorical("month", NAMES), Numeric("x", 0, 1)))
@@ -102,6 +103,34 @@ def test_no_period_is_drawn_twice(tmp_path):
         go_on(first, RECORDS, 2, ledger=ledger, dataset="people", lost=True)
     with pytest.raises(RequestError, match="has not paid"):
         go_on(begun(), RECORDS, 5, ledger=ledger, dataset="people")
+
+
+def with_less_noise(made):
+    planned = planned_for(made.sketch, Budget(100, "1e-6"))
+    more = {"epsilon": planned.cost.epsilon, "rho": planned.cost.rho, "overlap_epsilon": planned.cost.epsilon}
+    return replace(made, privacy=replace(made.privacy, noise=planned.noises, **more))
+
+
+FORGED = {
+    "less noise": with_less_noise,
+    "counts without noise": lambda made: replace(
+        made, counted=np.zeros(made.sketch.count_shape, np.int64), privacy=replace(made.privacy, count_noise=())
+    ),
+    "other weights": lambda made: replace(made, sketch=replace(made.sketch, power=made.sketch.power + 1)),
+    "other periods": lambda made: replace(
+        made, sketch=made.sketch.within(replace(DOMAIN, columns=(Categorical("month", NAMES[::-1]), DOMAIN.columns[1])))
+    ),
+}
+
+
+@pytest.mark.parametrize("way", FORGED)
+def test_a_file_that_says_less_noise_or_other_periods_than_were_paid_for_goes_on(tmp_path, way):
+    """What noise further rows have was taken from the file alone, which a stranger may have written."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    first = begun(ledger)
+    with pytest.raises(RequestError, match="other noise or other periods"):
+        go_on(FORGED[way](first), RECORDS, 4, ledger=ledger, dataset="people")
+    assert ledger.drawn("people", first.sketch.parameters()["seed"]) == 3
 
 
 def test_two_who_go_on_at_once_draw_a_period_once(tmp_path):

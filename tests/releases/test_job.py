@@ -13,9 +13,8 @@ from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from core.releases.engine.building import ExactTable, TableBuilder, check_room
 from core.releases.job import Job
-from core.releases.kind import most_bytes
+from core.releases.kind import kind_of, most_bytes
 from core.releases.payment import LedgerAccount
-from core.releases.planning import kind_of
 from core.releases.release_store import shelf_of
 from core.releases.seal import seal
 from core.sketches.plan import plan

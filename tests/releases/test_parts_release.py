@@ -36,7 +36,7 @@ from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from core.releases.engine import resuming
 from core.releases.engine.building import ExactTable, TableBuilder
 from core.releases.job import Job
-from core.releases.planning import kind_of
+from core.releases.kind import kind_of
 from core.releases.seal import seal
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.part import Part

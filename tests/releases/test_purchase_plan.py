@@ -16,12 +16,12 @@ from core.privacy.budget import Sensitivity
 from core.privacy.calibration import calibrate, calibrate_gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.record import BoughtCount
-from core.releases.discovery_stage import Discovery
+from core.releases.discovery_stage import MORE, Discovery
+from core.releases.discovery_stage import SHARE as SHARED
 from core.releases.forecast.kernel_choice import kernel_apart
 from core.releases.job import Job
-from core.releases.kind import Plain
+from core.releases.kind import Plain, kind_of
 from core.releases.payment import LedgerAccount, check_all_remembered
-from core.releases.planning import kind_of
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import load
 from core.releases.release_store import shelf_of
@@ -385,6 +385,22 @@ def test_what_is_prepaid_covers_no_more_than_it_says(ledger):
     assert len(ledger.status("people").releases) == 1
     with pytest.raises(BudgetError):
         payer.spend(half, Count(BOX))  # what is paid for once makes one release
+
+
+def test_where_noise_hid_all_there_was_to_find_no_more_is_spent_than_finding_out_cost(ledger):
+    """A small survey: what one entry paid for the release that cannot follow is there for another."""
+    few = open_source({"town": np.array(["Bern", "Basel", "Genf"] * 20), "sex": np.array(["f", "m"] * 30)})
+    budget = Budget(1, "1e-6")
+    stage, payer = Discovery.of_source(few, budget), LedgerAccount(ledger, "people", budget, "record")
+    follows = Table(Cost.of([(MOVED, calibrate_gaussian(MOVED, Fraction("0.1"), Fraction("1e-7")))], "0.1", "1e-7"))
+    plan = PurchasePlan([stage], Known(budget, 1.0), lambda known: follows if known.found.domain else None)
+    with pytest.raises(RequestError, match=r"Nothing was found.* was spent on what nobody had said"):
+        plan.carried_out(few, payer, lambda settled: settled)
+    (entry,) = ledger.status("people").releases
+    prices = [replace(stage, share=share, open=False).cost for share in (SHARED, *MORE)]
+    assert entry.note["mechanism"] == "discovery" and entry.cost in prices
+    assert payer.gone == entry.cost.epsilon <= Decimal("0.51") and payer.prepaid is None
+    assert ledger.status("people").left > 0
 
 
 def test_the_order_and_prices_of_stages_hang_on_no_record(ledger):

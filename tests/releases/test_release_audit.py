@@ -14,7 +14,7 @@ from core.privacy.noise import noise as noise_module
 from core.privacy.noise import randomness
 from core.releases import payment, purchase_plan, seal
 from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase, CentreStage
-from core.releases.planning import kind_of
+from core.releases.kind import kind_of
 from core.releases.release_audit import findings
 from core.sketches import plan as planning
 from core.sketches.distances.directions import Directions

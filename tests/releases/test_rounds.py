@@ -294,6 +294,24 @@ def test_a_share_that_was_taken_away_is_not_drawn_again(tmp_path):
         owners.share("owner 0")
 
 
+def test_a_share_that_was_handed_out_after_a_crash_and_taken_away_is_drawn_again(tmp_path, monkeypatch):
+    owners, keep = Owners(tmp_path), owner_steps._keep
+
+    def killed(*args):
+        keep(*args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(owner_steps, "_keep", killed)
+        owners.share("owner 0")
+    ledger = Ledger(owners.ledger("owner 0"))
+    assert owner_steps.kept_share(owners.plan, owners.keys["owner 0"], ledger)
+    (kept,) = tmp_path.rglob("*.share")
+    kept.unlink()
+    with pytest.raises(RequestError, match="has been taken away"):
+        owners.share("owner 0")
+
+
 def test_mechanisms_whose_noise_is_no_sum_of_parts(tmp_path):
     publics = {name: key.public for name, key in Owners(tmp_path).keys.items()}
     three = Domain.of(x=(0, 8), y=(0, 8), z=(0, 8))

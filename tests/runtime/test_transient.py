@@ -185,7 +185,7 @@ SPILLING = """
 import sys, tempfile
 tempfile.tempdir = sys.argv[1]
 from core.sources.duck import Scan
-with Scan("", "rows").connection("100MB") as session:
+with Scan("", "rows").spilling("100MB") as session:
     rows = session.sql(
         "SELECT 'somebody' || hash(i) || repeat('x', 40) AS t, i FROM range(3000000) s(i) ORDER BY hash(i * 7)"
     )

@@ -234,6 +234,12 @@ def test_names_that_records_differ_in_are_said_before_anything_is_found_out():
     assert Discovery.of_source(said, promise).columns == ("b", "a") and texts(said, "b")[-1] == "y"
 
 
+def test_a_carriage_return_in_a_value_is_part_of_it():
+    """It stood in the copy without quotes, as the end of a line, and the table was refused."""
+    values = ["a", "x\ra\rb", "a\r\nb", "b"]
+    assert texts(upload("\n".join(json.dumps({"c": value}) for value in values), "x.jsonl"), "c") == values
+
+
 @pytest.mark.thorough
 def test_json_lines_and_lists_are_tables_whose_numbers_are_as_they_are_written(tmp_path):
     records = [{"a": 1.50, "b": "x\ny"}, {"b": None, "c": [1, 2], "a": 10**20}, {"ok": True}]

@@ -1,13 +1,13 @@
 // Pictures that were worked out beforehand: drawn place by place, and read along straight lines between places.
 import { unpacked } from "./bytes.js";
 import { endsOf, nearest } from "./numbers.js";
-import { transposed } from "../../../readers/javascript/arrays.js";
+import { filled, transposed } from "../../../readers/javascript/arrays.js";
 
 const WINDOWS = 16; // Specks much smaller than this part of a side follow their surroundings.
 
 /** Where more than half of the places in a window around are true; at the ends the outermost places go on. */
 const most = (mask, shape, windows) => {
-  let summed = Float64Array.from(mask, Number), stride = 1;
+  let summed = filled(mask.length, (i) => Number(mask[i])), stride = 1;
   for (let side = shape.length - 1; side >= 0; side -= 1) {
     const [size, half] = [shape[side], windows[side] >> 1];
     summed = summed.map((_, i) => {
@@ -116,7 +116,7 @@ export class Lattice {
   shares(column, count, ends, points) {
     const [low, high] = endsOf(column);
     const step = points ? (high - low) / (count - 1) : (high - low) / count;
-    return Float64Array.from({ length: count }, (_, i) => {
+    return filled(count, (i) => {
       const [from, to] = points
         ? [Math.max(low, low + (i - 0.5) * step), Math.min(high, low + (i + 0.5) * step)]
         : [low + i * step, low + (i + 1) * step];

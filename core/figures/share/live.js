@@ -1,6 +1,7 @@
 // What a release says at any place, asked of its counters themselves by the reader.
 import { Lattice } from "./lattice.js";
 import { endsOf, nearest } from "./numbers.js";
+import { filled } from "../../../readers/javascript/arrays.js";
 import { amountAt } from "../../../readers/javascript/columns.js";
 
 // Counters that a picture may look up: a quarter of a second on a small machine. Places that are averaged over then.
@@ -54,7 +55,7 @@ export class Live {
     const { sketch } = this.release;
     const averaged = !this.grid && this.own.names.length > sides.length + Object.keys(held).length ? AVERAGED : 1;
     if (this.grid && sketch.terms.length > 1) return sides.map((side) => Math.min(side, OF_SUMS)); // dozens of products each
-    const cost = sketch.groupEstimatesAcross || this.grid ? 0 : (sketch.lookups ?? 8) * averaged;
+    const cost = sketch.waves || this.grid ? 0 : (sketch.lookups ?? 8) * averaged;
     const most = cost ? MOST_LOOKUPS / cost : Infinity;
     const shrunk = Math.min(1, (most / sides.reduce((a, b) => a * b, 1)) ** (1 / sides.length));
     return sides.map((side) => Math.max(Math.min(side, LEAST_SIDE), Math.floor(side * shrunk)));
@@ -107,7 +108,7 @@ export class Live {
   /** Of distances averages, as a page says them. */
   inUnits({ estimate, low, high, standardError }) {
     const factor = this.answers === "distance" ? 1 / this.records : 1;
-    const [est, least, most, error] = [estimate, low, high, standardError].map((numbers) => Float64Array.from(numbers, (one) => one * factor));
+    const [est, least, most, error] = [estimate, low, high, standardError].map((numbers) => filled(numbers.length, (i) => numbers[i] * factor));
     const known = error.every(Number.isFinite);
     return { est, low: known ? least : null, high: known ? most : null, error };
   }

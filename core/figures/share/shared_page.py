@@ -214,10 +214,7 @@ class Asked:
 def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = None) -> str:
     """One HTML file that lets people ask a release without Python and without a network, and that prints as a report.
 
-    Raises
-    ------
-    RequestError
-        When the file is too large to be carried by a page, or cannot answer what was asked.
+    RequestError when the file is too large to be carried by a page, or cannot answer what was asked.
     """
     if len(data) > MOST_BYTES:
         raise RequestError(

@@ -48,14 +48,8 @@ CERTAIN = 1.0
 class Rappor(LocalSketch):
     """Bloom filters with cohorts.
 
-    Attributes
-    ----------
-    epsilon : Decimal
-        The promise for all reports of one value together.
-    width, hashes, cohorts : int
-        m, h and c.
-    one_sent, zero_sent : float
-        q and p: how often bits kept as one and as zero are sent as one each time. 1 and 0 send what is kept.
+    `epsilon`: The promise for all reports of one value together. `width`, `hashes`, `cohorts`: m, h and c. `one_sent`,
+    `zero_sent`: q and p: how often bits kept as one and as zero are sent as one each time. 1 and 0 send what is kept.
     """
 
     name = "rappor"

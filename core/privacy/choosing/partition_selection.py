@@ -119,23 +119,12 @@ class ValueSelection:
 
 @dataclass(frozen=True)
 class FirstLook:
-    """What a first look has made public: how frequent values are, and how many records have another one.
+    """What a first look has made public: how frequent values are, and how many records have another one."""
 
-    Attributes
-    ----------
-    selection : ValueSelection
-        Of the look.
-    records : float
-        About how many there are.
-    found : tuple[np.ndarray, ...]
-        Shares of the values of each column, float64 (values,).
-    rest : tuple[float, ...]
-        Of each column the share of all others; noise may make it negative, so that their mean is right.
-    """
-
-    selection: ValueSelection
-    records: float
-    found: tuple[np.ndarray, ...]
+    selection: ValueSelection  # Of the look.
+    records: float  # About how many there are.
+    found: tuple[np.ndarray, ...]  # Shares of the values of each column, float64 (values,).
+    # Of each column the share of all others; noise may make it negative, so that their mean is right.
     rest: tuple[float, ...]
 
     @classmethod

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from ...errors import BudgetError, RequestError
 from ...formatting.numbers import amount, left_in_words, rounded_down
 from ..accounting import Cost, admits, admits_each, largest_pure_admitted, spent
-from ..budget import Budget, Neighbours, unit_in_words
-from .ledger_records import Dataset, Entry
+from ..budget import Budget, Neighbours, decimal_text, unit_in_words
+from .ledger_records import Dataset, Entry, History
 
 
 @dataclass(frozen=True)
@@ -114,3 +115,57 @@ class Status(Dataset):
     # `Ledger.what_if`.
     left: Decimal
     releases: tuple[Entry, ...]  # In the order in which they were made.
+
+
+def figures(costs: list[Cost], dataset: Dataset) -> tuple[float, Decimal]:
+    """Return what these releases spend together and what they leave for one pure release more."""
+    return spent(costs, dataset.delta), largest_pure_admitted(costs, dataset.epsilon, dataset.delta)
+
+
+def refusal_of(history: History, cost: Cost) -> str | None:
+    """Return why a release may not follow, in one sentence, or None when it may."""
+    dataset, costs = history.dataset, history.costs
+    if admits(costs, cost, dataset.epsilon, dataset.delta):
+        return None
+    asked = f"This release asks for {cost.describe()} of data set {dataset.name!r}, whose total is {_promise(dataset)}"
+    if dataset.delta == 0 and cost.pure_epsilon is None:
+        return f"{asked}; Gaussian noise keeps no promise without δ, so nothing was spent."
+    used, left = figures(costs, dataset)
+    made = "1 release has" if len(costs) == 1 else f"{len(costs)} releases have"
+    return (
+        f"{asked}; {made} spent ε = {used:.6g} of it and at most "
+        f"ε = {decimal_text(left)} is left for a pure release, so nothing was spent."
+    )
+
+
+def _promise(dataset: Dataset) -> str:
+    words = f"ε = {decimal_text(dataset.epsilon)}"
+    return words if dataset.delta == 0 else f"{words}, δ = {decimal_text(dataset.delta)}"
+
+
+def check_same_promise(known: Dataset, budget: Budget, unit: str) -> None:
+    """Refuse to change a promise that was made."""
+    promised = (known.epsilon, known.delta, known.neighbours, known.unit)
+    if promised != (budget.epsilon, budget.delta, budget.neighbours, unit):
+        raise RequestError(
+            f"Data set {known.name!r} was registered with a total of {_promise(known)} to {unit_in_words(known.unit)}, "
+            f"which hides {known.neighbours.hides}; a promise once made to the people in it cannot be changed."
+        )
+
+
+def check_allowed(history: History, cost: Cost, neighbours: Neighbours | str, unit: str) -> None:
+    """Refuse a release that protects someone else than the total does, or that would pass the total."""
+    dataset = history.dataset
+    if unit != dataset.unit:
+        raise RequestError(
+            f"The release would protect {unit_in_words(unit)}, but the total of data set {dataset.name!r} was promised "
+            f"to {unit_in_words(dataset.unit)}; promises to different people do not add up."
+        )
+    if neighbours != dataset.neighbours:
+        raise RequestError(
+            f"The release would hide something else than the total of data set {dataset.name!r}, which was promised to "
+            f"hide {dataset.neighbours.hides}; such promises do not add up."
+        )
+    refusal = refusal_of(history, cost)
+    if refusal:
+        raise BudgetError(refusal)

@@ -15,18 +15,18 @@ Whoever can write to the ledger can read the data anyway; the ledger keeps hones
 
 import getpass
 from collections.abc import Iterable
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from ...errors import BudgetError, RequestError
-from ..accounting import Cost, admits, largest_pure_admitted, spent
-from ..budget import Budget, Neighbours, Number, decimal_text, unit_in_words
+from ...errors import RequestError
+from ..accounting import Cost
+from ..budget import Budget, Neighbours, Number, decimal_text
 from ..replay.tape import rolling
-from .account import Preview, Status
+from .account import Preview, Status, check_allowed, check_same_promise, figures, refusal_of
 from .ledger_records import (
+    INSTEAD,
     LOGGED,
     Dataset,
     Entry,
@@ -67,19 +67,12 @@ class Ledger:
     def __init__(self, where: str | Path | None = None, witness: str = "") -> None:
         """Open a ledger, creating it where there is none.
 
-        Parameters
-        ----------
-        where : str | Path | None
-            A path, ``sqlite:///path`` or ``postgresql://…``; None is a file in the user's data folder.
-        witness : str
-            A path or ``postgresql://…``: a second place, elsewhere, that knows how far the ledger had come and is only
-            ever appended to, so that an older copy in the ledger's place is noticed; none without. A ledger that was
-            ever changed with one is not changed without.
+        `where`: A path, ``sqlite:///path`` or ``postgresql://…``; None is a file in the user's data folder. `witness`:
+        A path or ``postgresql://…``: a second place, elsewhere, that knows how far the ledger had come and is only ever
+        appended to, so that an older copy in the ledger's place is noticed; none without. A ledger that was ever
+        changed with one is not changed without.
 
-        Raises
-        ------
-        RequestError
-            When the place cannot hold a ledger, or holds a damaged one.
+        RequestError when the place cannot hold a ledger, or holds a damaged one.
         """
         self._store = Store(where, witness)
         self.where: str = self._store.where
@@ -99,19 +92,11 @@ class Ledger:
 
         Repeating the same promise changes nothing; another one for the same name is refused.
 
-        Parameters
-        ----------
-        name : str
-            At most 100 visible characters.
-        epsilon, delta : Number
-            The total of all releases there will ever be.
-        neighbours, unit : Neighbours | str, str
-            Whom the promise protects: the relation, and "record" or the text that names the column of people's ids.
+        `name`: At most 100 visible characters. `epsilon`, `delta`: The total of all releases there will ever be.
+        `neighbours`, `unit`: Whom the promise protects: the relation, and "record" or the text that names the column of
+        people's ids.
 
-        Raises
-        ------
-        RequestError
-            When a number is out of range, or the name is taken by another promise.
+        RequestError when a number is out of range, or the name is taken by another promise.
         """
         budget = Budget(epsilon, delta, neighbours)
         name, unit = self._stored(name), checked_name(unit, "privacy unit")
@@ -122,7 +107,7 @@ class Ledger:
                 append_dataset(connection, budget, name, unit)
                 append(connection, self.who, Did.REGISTERED, _promised(name, budget, unit))
             else:
-                _check_same_promise(known, budget, unit)
+                check_same_promise(known, budget, unit)
 
     def register_if_new(
         self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
@@ -162,15 +147,15 @@ class Ledger:
         return None if history is None else self._status(history)
 
     def _status(self, history: History) -> Status:
-        used, left = _figures(history.costs, history.dataset)
+        used, left = figures(history.costs, history.dataset)
         return Status(**vars(history.dataset), spent=used, left=left, releases=history.entries)
 
     def what_if(self, name: str, cost: Cost) -> Preview:
         """Return what a release of this cost would do, without making it."""
         with self._store.reading() as connection:
             history = self._history(connection, name)
-        used, left = _figures([*history.costs, cost], history.dataset)
-        return Preview(_refusal(history, cost), used, left)
+        used, left = figures([*history.costs, cost], history.dataset)
+        return Preview(refusal_of(history, cost), used, left)
 
     def check(
         self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
@@ -185,7 +170,7 @@ class Ledger:
             if _known(read_datasets(self._store, connection), stored) is None:
                 return
             history = self._history(connection, name)
-        _check_allowed(history, cost, neighbours, unit)
+        check_allowed(history, cost, neighbours, unit)
 
     def spend(
         self,
@@ -198,43 +183,69 @@ class Ledger:
     ) -> str:
         """Write a release down for ever, before it is made; only draw its noise when this has returned.
 
-        Parameters
-        ----------
-        name : str
-            A registered data set.
-        cost : Cost
-            What the release does to privacy.
-        note : dict[str, Any] | None
-            Public facts about it (mechanism, parameters); at most 100,000 characters of JSON, and no value of the data.
-        neighbours, unit : Neighbours | str, str
-            Whom the release protects.
+        `name`: A registered data set. `cost`: What the release does to privacy. `note`: Public facts about it
+        (mechanism, parameters); at most 100,000 characters of JSON, and no value of the data. `neighbours`, `unit`:
+        Whom the release protects.
+
+        BudgetError when the total would be passed. RequestError when the data set is unknown, or its promise protects
+        someone else than the release does.
 
         Returns
         -------
         str
             The entry's id: the beginning of its link, so that a release that carries it can be matched.
-
-        Raises
-        ------
-        BudgetError
-            When the total would be passed.
-        RequestError
-            When the data set is unknown, or its promise protects someone else than the release does.
         """
         noted = note or {}
+        if INSTEAD in noted:
+            raise RequestError("A release is an entry of its own, and stands in place of none.")
         _checked_note(noted)
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
-            _check_allowed(history, cost, neighbours, unit)
+            check_allowed(history, cost, neighbours, unit)
             check_first(history, noted)
             self._admit(connection, history, cost, noted)
-            end = last(connection)
-            written = _checked_note(noted | {LOGGED: f"{end[0]}:{end[1]}"})
-            entry = append_release(connection, history, canonical(cost.to_dict()), written)
-            append(connection, self.who, Did.RELEASED, _released(history.dataset.name, cost, noted, entry), end)
+            entry = self._append(connection, history, cost, noted)
         tape = rolling()
         if tape is not None:  # an audit sees that what is drawn from here on was paid for
             tape.paid(cost)
+        return entry
+
+    def give_back(self, name: str, entry: str, cost: Cost, note: dict[str, Any] | None = None) -> None:
+        """Write down that of an entry which paid for several things the first alone was drawn, and will ever be.
+
+        The price counts from now on that the first has by itself. Whether it does may follow from what that has shown:
+        so may all that is released later, and this is what a ledger says whose owner buys the first as an entry of its
+        own and stops there. The records of both stay, and versions that do not know this count them both.
+
+        Parameters
+        ----------
+        name, entry : str, str
+            The data set, and the entry's id, as `spend` returned it.
+        cost : Cost
+            Of what was drawn.
+        note : dict[str, Any] | None
+            Public facts about that.
+
+        Raises
+        ------
+        RequestError
+            When there is no such entry, or it was given back already, or the price would not be smaller.
+        """
+        with self._store.writing() as connection:
+            history = self._history(connection, name, lock=True)
+            whole = next((one.cost for one in history.entries if one.id == entry), None)
+            if whole is None or cost.epsilon >= whole.epsilon or cost.delta > whole.delta:
+                raise RequestError(f"The ledger has no entry of data set {name!r} of which this could be given back.")
+            self._append(connection, history, cost, (note or {}) | {INSTEAD: entry}, Did.GIVEN_BACK)
+
+    def _append(
+        self, connection: sa.Connection, history: History, cost: Cost, noted: dict[str, Any], did: Did = Did.RELEASED
+    ) -> str:
+        """Write a record and the log's line of it in one transaction; its id."""
+        end = last(connection)
+        written = _checked_note(noted | {LOGGED: f"{end[0]}:{end[1]}"})
+        entry = append_release(connection, history, canonical(cost.to_dict()), written)
+        append(connection, self.who, did, _released(history.dataset.name, cost, noted, entry), end)
         return entry
 
     def drawn(self, name: str, seed: str) -> int:
@@ -248,17 +259,11 @@ class Ledger:
         The price of all periods was written down with the first ones, so nothing is spent; what has to be ruled out is
         that a period is drawn twice.
 
-        Parameters
-        ----------
-        name, seed : str, str
-            The data set, and the digits of the release's seed, which its entry notes.
-        after, until : int
-            How many periods are drawn already, and how many will be.
+        `name`, `seed`: The data set, and the digits of the release's seed, which its entry notes. `after`, `until`: How
+        many periods are drawn already, and how many will be.
 
-        Raises
-        ------
-        RequestError
-            When the data set has not paid for such a release, or other periods were drawn than the caller knows of.
+        RequestError when the data set has not paid for such a release, or other periods were drawn than the caller
+        knows of.
         """
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
@@ -324,60 +329,6 @@ def _released(name: str, cost: Cost, note: dict[str, Any], entry: str) -> dict[s
     told = {key: note[key] for key in ("mechanism", "columns", "file") if key in note}
     price = {"epsilon": decimal_text(cost.epsilon), "delta": decimal_text(cost.delta)}
     return {"dataset": name, "entry": entry} | price | told
-
-
-def _figures(costs: list[Cost], dataset: Dataset) -> tuple[float, Decimal]:
-    """Return what these releases spend together and what they leave for one pure release more."""
-    return spent(costs, dataset.delta), largest_pure_admitted(costs, dataset.epsilon, dataset.delta)
-
-
-def _refusal(history: History, cost: Cost) -> str | None:
-    """Return why a release may not follow, in one sentence, or None when it may."""
-    dataset, costs = history.dataset, history.costs
-    if admits(costs, cost, dataset.epsilon, dataset.delta):
-        return None
-    asked = f"This release asks for {cost.describe()} of data set {dataset.name!r}, whose total is {_promise(dataset)}"
-    if dataset.delta == 0 and cost.pure_epsilon is None:
-        return f"{asked}; Gaussian noise keeps no promise without δ, so nothing was spent."
-    used, left = _figures(costs, dataset)
-    made = "1 release has" if len(costs) == 1 else f"{len(costs)} releases have"
-    return (
-        f"{asked}; {made} spent ε = {used:.6g} of it and at most "
-        f"ε = {decimal_text(left)} is left for a pure release, so nothing was spent."
-    )
-
-
-def _promise(dataset: Dataset) -> str:
-    words = f"ε = {decimal_text(dataset.epsilon)}"
-    return words if dataset.delta == 0 else f"{words}, δ = {decimal_text(dataset.delta)}"
-
-
-def _check_same_promise(known: Dataset, budget: Budget, unit: str) -> None:
-    """Refuse to change a promise that was made."""
-    promised = (known.epsilon, known.delta, known.neighbours, known.unit)
-    if promised != (budget.epsilon, budget.delta, budget.neighbours, unit):
-        raise RequestError(
-            f"Data set {known.name!r} was registered with a total of {_promise(known)} to {unit_in_words(known.unit)}, "
-            f"which hides {known.neighbours.hides}; a promise once made to the people in it cannot be changed."
-        )
-
-
-def _check_allowed(history: History, cost: Cost, neighbours: Neighbours | str, unit: str) -> None:
-    """Refuse a release that protects someone else than the total does, or that would pass the total."""
-    dataset = history.dataset
-    if unit != dataset.unit:
-        raise RequestError(
-            f"The release would protect {unit_in_words(unit)}, but the total of data set {dataset.name!r} was promised "
-            f"to {unit_in_words(dataset.unit)}; promises to different people do not add up."
-        )
-    if neighbours != dataset.neighbours:
-        raise RequestError(
-            f"The release would hide something else than the total of data set {dataset.name!r}, which was promised to "
-            f"hide {dataset.neighbours.hides}; such promises do not add up."
-        )
-    refusal = _refusal(history, cost)
-    if refusal:
-        raise BudgetError(refusal)
 
 
 def _known(datasets: list[Dataset], name: str) -> Dataset | None:

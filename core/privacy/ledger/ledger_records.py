@@ -20,7 +20,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -56,6 +56,7 @@ def moment() -> str:
 
 ID_LENGTH = 16
 MOST_REMEMBERED = 16_384  # Releases whose sums a process does not make again.
+INSTEAD = "instead of"  # In the note of what was given back: the entry whose price is the smaller one of this.
 LOGGED = "log"  # In a release's note: how long the log was when it was written, and the log's last link then.
 
 
@@ -91,6 +92,7 @@ class History:
     number: int
     entries: tuple[Entry, ...]
     head: str
+    written: int  # How many records there are: what was given back has two and is one entry.
 
     @property
     def costs(self) -> list[Cost]:
@@ -150,12 +152,24 @@ def read_history(store: Store, connection: sa.Connection, name: str, lock: bool 
         link = release.link
     if (len(releases), link) != (row.releases, row.head):
         raise store.damaged(f"a release of data set {name!r} is missing")
-    return History(dataset, row.number, tuple(entries), link)
+    return History(dataset, row.number, _as_they_stand(entries), link, len(entries))
+
+
+def _as_they_stand(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Entries with the prices that count: of what was given back, that of the part which was drawn."""
+    written = tuple(entries)
+    less = {entry.note[INSTEAD]: entry for entry in written if INSTEAD in entry.note}
+    noted = {of: {key: value for key, value in one.note.items() if key != INSTEAD} for of, one in less.items()}
+    return tuple(
+        replace(entry, cost=less[entry.id].cost, note=noted[entry.id]) if entry.id in less else entry
+        for entry in written
+        if INSTEAD not in entry.note
+    )
 
 
 def append_release(connection: sa.Connection, history: History, cost: str, note: str) -> str:
     """Write a release at the end of a locked data set's chain and return its id."""
-    number = len(history.entries) + 1
+    number = history.written + 1
     fields = {"dataset": history.number, "number": number, "created": moment(), "cost": cost, "note": note}
     link = link_of(history.head, fields)
     end = sa.update(DATASETS).where(DATASETS.c.number == history.number).values(releases=number, head=link)

@@ -37,6 +37,7 @@ class Did(StrEnum):
     APPROVED = "approved"
     DECLINED = "declined"
     RELEASED = "released"
+    GIVEN_BACK = "given back"
     CONTINUED = "continued"
     MERGED = "merged"
     DOWNLOADED = "downloaded"
@@ -87,7 +88,7 @@ class Log:
         with self._store.reading() as connection:
             lines = self.lines_of(connection)
             links = {line.number: line.link for line in lines} | {0: ""}
-            named = {line.about.get("entry") for line in lines if line.did == Did.RELEASED}
+            named = {line.about.get("entry") for line in lines if line.did in (Did.RELEASED, Did.GIVEN_BACK)}
             for link, note in connection.execute(sa.select(RELEASES.c.link, RELEASES.c.note)).all():
                 held = json.loads(note).get(LOGGED)
                 if held is None:  # written by a version that had no log

@@ -68,16 +68,9 @@ class Tape:
 
     `forced`: An earlier tape whose outcomes are given to every draw; None draws them.
 
-    Attributes
-    ----------
-    draws : list[Draw]
-        All draws.
-    payments : list[Any]
-        Prices (`accounting.Cost`) in the order in which they were written to a ledger.
-    strays : list[str]
-        What is wrong with how bits were used: a stream outside of every draw, a draw without fresh bits.
-    lemmas : list[str]
-        Why hidden coins may be coupled, one name for each use.
+    `draws`: All draws. `payments`: Prices (`accounting.Cost`) in the order in which they were written to a ledger.
+    `strays`: What is wrong with how bits were used: a stream outside of every draw, a draw without fresh bits.
+    `lemmas`: Why hidden coins may be coupled, one name for each use.
     """
 
     def __init__(self, forced: Tape | None = None) -> None:

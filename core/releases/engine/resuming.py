@@ -140,10 +140,7 @@ class ResumableBuilding:
 
     `keeping`: Where the state is written and what it is compared with. `say`: Tells the owner what happens.
 
-    Attributes
-    ----------
-    sketch : LinearSketch
-        The public map, whose seeds are those of the checkpoint where the building goes on from one.
+    `sketch`: The public map, whose seeds are those of the checkpoint where the building goes on from one.
     """
 
     def __init__(

@@ -204,7 +204,10 @@ def kept_hello(plan: RoundPlan, key: OwnerKey, ledger: Ledger) -> bytes:
 def kept_share(plan: RoundPlan, key: OwnerKey, ledger: Ledger) -> bytes | None:
     """The share that an owner has made in a round, as it lies beside the ledger; None where there is none."""
     kept = _kept(plan, ledger, my_name(plan, key), SHARE)
-    return kept.read_bytes() if kept.is_file() else None
+    if not kept.is_file():
+        return None
+    _begun_file(kept).unlink(missing_ok=True)  # once it is handed out, none is drawn again though it be taken away
+    return kept.read_bytes()
 
 
 def payer_of_round(plan: RoundPlan, ledger: Ledger | str | None, dataset: str) -> LedgerAccount:

@@ -55,8 +55,8 @@ from ...sketches.plan import JointPlan, Planned, planned_for
 from ...sketches.registry import sketch_from_parameters
 from ..forecast.forecast import forecast
 from ..forecast.sketch_sizes import ANY_RECORDS
+from ..kind import with_chosen_size
 from ..manifest import Combined, check_describable
-from ..planning import with_chosen_size
 from .round_messages import PublicKey, in_fours
 
 FORMAT, VERSION = "frostglass-round", 1

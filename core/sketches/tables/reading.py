@@ -212,23 +212,13 @@ class Noise:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What a noisy table says.
+    """What a noisy table says."""
 
-    Parameters
-    ----------
-    noise : Noise
-        How exactly.
-    table : np.ndarray
-        The noisy counters.
-    total : float | None
-        The number of records where it is known from elsewhere, with the variance that the noise says.
-    luck : SamplingLuck | None
-        Of the draw, where answers are to be of the population that the records were drawn from.
-    """
-
-    noise: Noise
-    table: np.ndarray
+    noise: Noise  # How exactly.
+    table: np.ndarray  # The noisy counters.
+    # The number of records where it is known from elsewhere, with the variance that the noise says.
     total: float | None = None
+    # Of the draw, where answers are to be of the population that the records were drawn from.
     luck: SamplingLuck | None = None
     _residuals: dict[Columns, np.ndarray] = field(default_factory=dict, init=False, repr=False)
     kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # What others made of it, by a name.

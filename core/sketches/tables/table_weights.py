@@ -68,17 +68,10 @@ LARGEST_WEIGHT = 1 << 40
 
 @dataclass(frozen=True)
 class Part:
-    """What the answers need of a block, per unit of squared scale.
+    """What the answers need of a block, per unit of squared scale."""
 
-    Attributes
-    ----------
-    variance : float
-        v: what variance 1 in each of its unit contrasts adds to the sum of the tables' mean variances.
-    square, sum : float
-        p and l: squared length, and sum of absolute values, of what a record adds.
-    """
-
-    variance: float
+    variance: float  # v: what variance 1 in each of its unit contrasts adds to the sum of the tables' mean variances.
+    # p and l: squared length, and sum of absolute values, of what a record adds.
     square: float
     sum: float
 

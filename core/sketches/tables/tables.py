@@ -168,18 +168,12 @@ class Tables(LinearSketch):
     ) -> Self:
         """Tables of named columns; RequestError when there is no such column, or the tables would be too large.
 
-        Parameters
-        ----------
-        bins, halvings : int | Sequence[int] | None, int | Sequence[int] | None
-            Of every coordinate of numbers, or one each. With no bins the promise and the number of records choose both,
-            and which of singles and pairs is worth its noise; bins without halvings have none.
-        tables : str | Iterable[Sequence[str]]
-            "singles", "pairs", or the names of the columns of each table.
-        by : Sequence[str]
-            Columns by which the others are asked: only pairs with one of them are counted. With neither these nor bins,
-            as many pairs are as can be seen.
-        cut_for : str
-            "samples" where records will be drawn and models trained on them, which leaves numbers in fewer cells.
+        `bins`, `halvings`: Of every coordinate of numbers, or one each. With no bins the promise and the number of
+        records choose both, and which of singles and pairs is worth its noise; bins without halvings have none.
+        `tables`: "singles", "pairs", or the names of the columns of each table. `by`: Columns by which the others are
+        asked: only pairs with one of them are counted. With neither these nor bins, as many pairs are as can be seen.
+        `cut_for`: "samples" where records will be drawn and models trained on them, which leaves numbers in fewer
+        cells.
         """
         numbers = number_axes(domain)
         cuts = [bins, 0 if halvings is None and bins is not None else halvings]
@@ -228,12 +222,7 @@ class Tables(LinearSketch):
     def measuring_contrasts(self, scale: Callable[[Part], float] = for_squares, single: float = 1.0) -> Tables:
         """Each residual measured once, with the best weights for Gaussian noise, or by another rule of `optimum`.
 
-        Parameters
-        ----------
-        scale : Callable[[Part], float]
-            Of `optimum`.
-        single : float
-            What the table of a single column counts, where a table of several counts 1.
+        `scale`: Of `optimum`. `single`: What the table of a single column counts, where a table of several counts 1.
         """
         cut = self._usual
         layout = Layout(cut.axes, cut.tables, "contrasts")
@@ -321,14 +310,9 @@ class Tables(LinearSketch):
     ) -> Reading:
         """What a noisy table says.
 
-        Parameters
-        ----------
-        table, counter_variance : np.ndarray, float
-            Noisy counters, and the variance of the noise in each.
-        total, variance : float | None, float
-            The number of records where it was released apart, and its variance.
-        laplace : bool
-            Whether the noise is Laplace's, whose tails are longer than a normal number's.
+        `table`, `counter_variance`: Noisy counters, and the variance of the noise in each. `total`, `variance`: The
+        number of records where it was released apart, and its variance. `laplace`: Whether the noise is Laplace's,
+        whose tails are longer than a normal number's.
         """
         return Reading(Noise(self.layout, self.weights, counter_variance, variance, laplace), table, total)
 

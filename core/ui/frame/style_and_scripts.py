@@ -103,8 +103,10 @@ window.fgRoles ||= (() => {
   };
   const look = () => {
     due = 0;
-    const app = document.querySelector(".stApp"), scheme = app ? getComputedStyle(app).colorScheme : "";
-    document.querySelectorAll(beside).forEach(one => one.style.colorScheme = scheme);
+    const opened = document.querySelectorAll(beside), app = opened.length && document.querySelector(".stApp");
+    if (!app) return;  // to ask for the style of anything has all of it worked out at once
+    const scheme = getComputedStyle(app).colorScheme;
+    opened.forEach(one => one.style.colorScheme = scheme);
   };
   const measure = () => {
     document.querySelectorAll(scrolled).forEach(one => {

@@ -33,10 +33,7 @@ def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
     The others and the size are drawn in ``detail``. The pick is kept by name, as the order changes with every control;
     picking the first choice again follows it.
 
-    Raises
-    ------
-    RequestError
-        When there is no way; the sentence says why.
+    RequestError when there is no way; the sentence says why.
     """
     ranked = possible_ways(draft)
     possible = [way for way in ranked if way.sketch is not None]
@@ -62,10 +59,7 @@ def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
 def way_of(draft: Draft) -> Recommendation:
     """The way that is taken for a question that was chosen before: the owner's pick, or the first one.
 
-    Raises
-    ------
-    RequestError
-        When there is none; the sentence says why.
+    RequestError when there is none; the sentence says why.
     """
     ranked = possible_ways(draft)
     possible = {way.name: way for way in ranked if way.sketch is not None}

@@ -45,45 +45,26 @@ UNREADABLE = "The data could not be read because of a fault of the program."
 
 @dataclass(frozen=True)
 class ReleaseRequest:
-    """A release that an owner asks for, complete and unchangeable: what is confirmed is what is made.
+    """A release that an owner asks for, complete and unchangeable: what is confirmed is what is made."""
 
-    Attributes
-    ----------
-    source, sketch, budget : Source, LinearSketch | Adaptive, Budget
-        What is released, and under which promise.
-    ledger, dataset : Ledger, str
-        Where the price is written down.
-    total : Budget | None
-        What to promise for a data set that the ledger does not know yet, or None for one that it knows.
-    note : dict
-        Public facts that the ledger keeps with the price.
-    sample : str | None
-        Name of the bundled sample that is released, or None for anyone's own data.
-    bought : tuple[Cost, ...]
-        What the bounds in the sketch's domain have cost; paid already, and part of what the file promises.
-    within : Budget | None
-        The promise of which that was the first part, where there is one.
-    found : Purchase | None
-        What the file says was found out before it.
-    first : PurchasePlan[Plain] | None
-        What is bought first, out of the budget, and settles the sketch: `sketch` is that of ordinary records then.
-    ticket : str
-        Tells this order from every other.
-    """
-
+    # What is released, and under which promise.
     source: Source
     sketch: LinearSketch | Adaptive
     budget: Budget
+    # Where the price is written down.
     ledger: Ledger
     dataset: str
+    # What to promise for a data set that the ledger does not know yet, or None for one that it knows.
     total: Budget | None = None
-    note: dict = field(default_factory=dict)
-    sample: str | None = None
+    note: dict = field(default_factory=dict)  # Public facts that the ledger keeps with the price.
+    sample: str | None = None  # Name of the bundled sample that is released, or None for anyone's own data.
+    # What the bounds in the sketch's domain have cost; paid already, and part of what the file promises.
     bought: tuple[Cost, ...] = ()
-    within: Budget | None = None
-    found: Purchase | None = None
+    within: Budget | None = None  # The promise of which that was the first part, where there is one.
+    found: Purchase | None = None  # What the file says was found out before it.
+    # What is bought first, out of the budget, and settles the sketch: `sketch` is that of ordinary records then.
     first: PurchasePlan[Plain] | None = None
-    ticket: str = field(default_factory=lambda: secrets.token_hex(16))
+    ticket: str = field(default_factory=lambda: secrets.token_hex(16))  # Tells this order from every other.
 
     @cached_property
     def kind(self) -> Plain | Choosing:
@@ -135,26 +116,11 @@ class ReleaseTask:
     The work is done by a thread of the server, as a run of the page ends with the next click or visit elsewhere.
     Stopping never waits for it: what is being read is let go of as soon as the batch under way is done.
 
-    Attributes
-    ----------
-    order : ReleaseRequest
-        What is made.
-    stage : Stage
-        How far it is.
-    pace : Pace
-        Rows read so far, and how fast; private, for the owner's eyes.
-    release : Release | None
-        The result, once made.
-    kept : Path | None
-        Where it is kept beside the ledger, once it is.
-    remark : str
-        What there is to say about the keeping, in one sentence.
-    problem : str | None
-        Why there is none, in one sentence, once failed.
-    left_alone : bool
-        Whether it was stopped because nobody was there to get the result.
-    ahead : int
-        How many other releases have to be made first.
+    `order`: What is made. `stage`: How far it is. `pace`: Rows read so far, and how fast; private, for the owner's
+    eyes. `release`: The result, once made. `kept`: Where it is kept beside the ledger, once it is. `remark`: What there
+    is to say about the keeping, in one sentence. `problem`: Why there is none, in one sentence, once failed.
+    `left_alone`: Whether it was stopped because nobody was there to get the result. `ahead`: How many other releases
+    have to be made first.
     """
 
     def __init__(self, order: ReleaseRequest):
@@ -312,23 +278,12 @@ def _said_of(fault: BaseException, words: str) -> str:
 
 @dataclass
 class ReleaseSession:
-    """Where one visitor's release stands: an order waiting for a yes, one in the making, or a result.
+    """Where one visitor's release stands: an order waiting for a yes, one in the making, or a result."""
 
-    Attributes
-    ----------
-    asked : ReleaseRequest | None
-        The order that waits.
-    making : ReleaseTask | None
-        The one in the making, or made.
-    seen : bool
-        Whether the owner has seen what became of it.
-    looked : set[str]
-        Samples whose exact answers were looked at; a release made after that says so.
-    """
-
-    asked: ReleaseRequest | None = None
-    making: ReleaseTask | None = None
-    seen: bool = False
+    asked: ReleaseRequest | None = None  # The order that waits.
+    making: ReleaseTask | None = None  # The one in the making, or made.
+    seen: bool = False  # Whether the owner has seen what became of it.
+    # Samples whose exact answers were looked at; a release made after that says so.
     looked: set[str] = field(default_factory=set)
 
     def ask(self, order: ReleaseRequest) -> ReleaseRequest:

@@ -18,52 +18,52 @@ from ..frame.navigation import EXPLORE
 from ..frame.session import Opened, Session
 from . import public_answers
 from .kept_files import keeps_opened, kept_releases, open_any, released_here
-from .taking_along import share_offers
+from .taking_along import RELEASE, share_offers
 
 
-def showcase(visitor: Session) -> None:
-    """Draw the bundled releases of real records, with their stories; picking one opens it and goes to Explore."""
+def showcase() -> None:
+    """Draw the bundled releases of real records, with their stories; each leads to Explore, which opens it."""
     real = [(one, path) for one, path in bundled_releases() if one.source]
     if not real:
         return
     for place, (one, path) in zip(st.columns(len(real), gap="medium"), real, strict=True):
         with place:
-            _one(visitor, path, one.name, one.title, _words(one))
+            _one(path, one.name, one.title, _words(one))
             draw(f'<p class="fg-note">{in_html(one.story)} <small>{in_html(one.source)}</small></p>')
 
 
-def gallery(visitor: Session) -> None:
-    """Draw all bundled releases small; picking one opens it and goes to Explore."""
-    _row(visitor, [*bundled_releases()], bundled_distances())
+def gallery() -> None:
+    """Draw all bundled releases small; each leads to Explore, which opens it."""
+    _row([*bundled_releases()], bundled_distances())
 
 
-def made_up(visitor: Session) -> None:
+def made_up() -> None:
     """Draw those of made-up records small."""
-    _row(visitor, [(one, path) for one, path in bundled_releases() if not one.source], bundled_distances())
+    _row([(one, path) for one, path in bundled_releases() if not one.source], bundled_distances())
 
 
-def _row(visitor: Session, near: list[tuple[Sample, Path]], far: tuple[tuple[Sample, Path], ...]) -> None:
+def _row(near: list[tuple[Sample, Path]], far: tuple[tuple[Sample, Path], ...]) -> None:
     row = st.container(horizontal=True, gap="small", key="fg-pictures")
     for one, path in near:
         with row:
-            _one(visitor, path, one.name, one.title, _words(one))
+            _one(path, one.name, one.title, _words(one))
     for one, path in far:
         with row:
             title = f"{one.title}: distances"
             words = f"Picture of average distances, strongest where everyone is nearest, of: {one.title}"
-            _one(visitor, path, f"{one.name}-distance", title, words)
+            _one(path, f"{one.name}-distance", title, words)
 
 
 def _words(one: Sample) -> str:
     return f"Where {several(one.domain.record)} are many and where few, by the released file: {one.title}"
 
 
-def _one(visitor: Session, path: Path, name: str, title: str, words: str) -> None:
+def _one(path: Path, name: str, title: str, words: str) -> None:
+    """A link and no button, which would have the page that is left run once more, and a browser draw it again."""
     with st.container(key=f"gallery-{name}", gap="xsmall"):
         st.image(path.with_suffix(".png"), width="stretch", alt=words)
-        if st.button(title, key=f"gallery-open-{name}", type="tertiary"):
-            visitor.open(path.name, path.read_bytes())
-            st.switch_page(EXPLORE.path)
+        with st.container(key=f"gallery-open-{name}"):
+            st.page_link(EXPLORE.path, label=title, query_params={RELEASE: path.stem})
 
 
 MAX_MEGABYTES = 100
@@ -105,7 +105,7 @@ def open_first(visitor: Session) -> None:
     released_here(visitor, "explore")
     st.space("medium")
     st.header("Or look at one of these", anchor=False)
-    gallery(visitor)
+    gallery()
 
 
 def headline(opened: Opened) -> None:

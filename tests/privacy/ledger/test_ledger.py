@@ -24,6 +24,7 @@ from core.privacy.budget import Neighbours, Sensitivity
 from core.privacy.calibration import calibrate_gaussian
 from core.privacy.ledger import ledger_store
 from core.privacy.ledger.ledger import Ledger
+from core.privacy.ledger.ledger_records import INSTEAD
 from core.privacy.ledger.ledger_store import LedgerDamaged
 from tests.depth import deep, draws
 
@@ -267,6 +268,39 @@ def test_who_is_protected_must_agree(path):
         ledger.register("bank", 0)
 
 
+def test_what_is_given_back_counts_as_what_was_drawn_once_and_nothing_else_is(place):
+    ledger = Ledger(place)
+    ledger.register("d", 1)
+    first, whole, more = pure("0.25"), pure(1), pure("0.76")
+    entry = ledger.spend("d", whole, {"mechanism": "discovery and release"})
+    for wrong, price in ((entry, whole), (entry, gaussian("0.1")), ("0" * 16, first)):
+        with pytest.raises(RequestError, match="no entry"):
+            ledger.give_back("d", wrong, price)
+    assert ledger.status("d").left == 0
+    ledger.give_back("d", entry, first, {"mechanism": "discovery"})
+    status = ledger.status("d")
+    assert [(one.id, one.cost, one.note) for one in status.releases] == [(entry, first, {"mechanism": "discovery"})]
+    assert status.left == Decimal("0.75")
+    with pytest.raises(RequestError, match="no entry"):
+        ledger.give_back("d", entry, first)
+    with pytest.raises(BudgetError):
+        ledger.spend("d", more)
+    last = ledger.spend("d", pure("0.75"))
+    assert [one.id for one in Ledger(place).entries("d")] == [entry, last] and Ledger(place).status("d").left == 0
+    assert [line.did for line in ledger.log.lines()][1:] == ["released", "given back", "released"]
+    assert ledger.log.verify() == 4
+
+
+def test_no_release_says_that_it_stands_in_place_of_another(path):
+    ledger = Ledger(path)
+    ledger.register("d", 1)
+    cost = pure("0.5")
+    entry = ledger.spend("d", cost)
+    with pytest.raises(RequestError, match="in place of none"):
+        ledger.spend("d", cost, {INSTEAD: entry})
+    assert len(ledger.entries("d")) == 1
+
+
 def test_a_period_is_written_down_as_drawn_once_whoever_knows_of_fewer_or_of_more(path):
     """Somebody who opened an older file and asks for more periods than were drawn would draw some of them again."""
     ledger = Ledger(path)
@@ -363,6 +397,7 @@ from pathlib import Path
 from core.errors import BudgetError
 from core.privacy.accounting import Cost, PureParts
 from core.privacy.ledger.ledger import Ledger
+from core.privacy.ledger.ledger_records import INSTEAD
 
 where, epsilon, folder, name = given
 cost = Cost((PureParts(Fraction(epsilon)),), Decimal(epsilon))
@@ -402,6 +437,7 @@ from fractions import Fraction
 from sqlalchemy import Engine, event
 from core.privacy.accounting import Cost, PureParts
 from core.privacy.ledger.ledger import Ledger
+from core.privacy.ledger.ledger_records import INSTEAD
 
 where, step = given
 cost = Cost((PureParts(Fraction(1, 5)),), Decimal("0.2"))

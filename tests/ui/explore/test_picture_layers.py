@@ -26,6 +26,7 @@ from tests.ui.explore.visiting import (
     explore,
     field,
     file_of,
+    follow,
     handed_over,
     hold,
     labels,
@@ -137,7 +138,7 @@ def test_groups_are_outlined_where_one_is_surely_the_answer():
 @pytest.mark.deep
 def test_the_distances_of_another_file_lie_over_the_picture_of_one():
     app = explore()
-    field(app.button, "City bicycles").click().run()
+    follow(app, "City bicycles")
     layer(app, "Distances")
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert not app.exception and "city-distance.npz, a released file with a promise of its own" in shown(app)
@@ -147,7 +148,7 @@ def test_the_distances_of_another_file_lie_over_the_picture_of_one():
 @pytest.mark.thorough
 def test_an_outline_of_ones_own_takes_the_place_of_the_coasts():
     app = explore()
-    field(app.button, "Towns of the world").click().run()
+    follow(app, "Towns of the world")
     square = {"type": "LineString", "coordinates": [[0, 0], [10, 0], [10, 10], [0, 0]]}
     drop = field(app.file_uploader, "Your own outline (GeoJSON, in degrees)")
     drop.set_value(("fence.geojson", json.dumps(square).encode(), "application/json"))

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from core.domain import Categorical
 from core.geometry import kernels
 from core.sketches.classes import Classes
 from core.sketches.registry import distance
-from core.ui.frame.navigation import EXPLORE
+from core.ui.frame.navigation import EXPLORE, HOME
 from tests.releases_for_tests import small_release
 
 ROOT = Path(__file__).parents[3]
@@ -33,6 +34,14 @@ def explore(content: bytes | None = None, name: str = "people.npz") -> AppTest:
         app.file_uploader[0].set_value((name, content, "application/octet-stream"))
         app.run()
     return app
+
+
+def follow(app: AppTest, label: str) -> AppTest:
+    """Follow a link within the app, which a browser does without running the page that it leaves."""
+    link = next(one.proto for one in app.get("page_link") if one.proto.label == label)
+    app.query_params.clear()
+    app.query_params.update(dict(parse_qsl(link.query_string)))
+    return app.switch_page(f"pages/{link.page}.py" if link.page else HOME.path).run()
 
 
 def handed_over(app: AppTest) -> dict:

@@ -18,6 +18,7 @@ from tests.ui.explore.visiting import (
     explore,
     field,
     file_of,
+    follow,
     hold,
     labels,
     released,
@@ -51,13 +52,20 @@ def test_without_a_file_it_says_what_one_is_and_what_is_missing():
     app = explore()
     assert not app.exception and "Still missing: a released file." in shown(app)
     assert "nothing that runs" in shown(app) and field(app.button, "Save the report").disabled
-    assert {"Salaries", "City bicycles"} <= set(labels(app.button))
+    assert {"Salaries", "City bicycles"} <= {one.proto.label for one in app.get("page_link")}
 
 
-def test_a_bundled_release_opens_from_the_gallery():
+def test_a_bundled_release_opens_from_the_gallery_without_the_page_that_is_left_being_run_again():
     app = explore()
-    field(app.button, "Salaries").click().run()
+    assert "Salaries" not in labels(app.button)
+    follow(app, "Salaries")
     assert not app.exception and "salaries.npz</strong> · salary of about" in shown(app)
+
+
+def test_a_bundled_release_opens_again_after_another_was_looked_at():
+    app = follow(follow(explore(), "Salaries"), "Home")
+    follow(follow(app, "City bicycles"), "Home")
+    assert "salaries.npz" in shown(follow(app, "Salaries"))
 
 
 @pytest.mark.few(2)

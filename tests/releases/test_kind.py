@@ -8,7 +8,7 @@ import pytest
 from core import Budget, Distance, Domain, Histogram, Ledger, Moments, Part, Products, Tables, release
 from core.errors import RequestError
 from core.geometry.kernels import Gaussian
-from core.releases.planning import wide_column
+from core.releases.kind import wide_column
 from core.sketches.parts import Parts
 
 BOUNDS = {"age": (0, 100), "pay": (0, 1e6)}
