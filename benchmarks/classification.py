@@ -37,11 +37,11 @@ from core.releases.kind import with_chosen_size
 from core.releases.release import Release
 from core.releases.seal import seal
 from core.sketches.classes import Classes
-from core.sketches.distances.directions import Directions
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.race import Race
+from core.sketches.directions import Directions
+from core.sketches.features import Features
 from core.sketches.linear import LinearSketch
+from core.sketches.moments import Moments
+from core.sketches.race import Race
 from core.sources import open_source
 
 from .labelled_data import Labelled, data_sets

@@ -14,7 +14,7 @@ from core.domain import Domain
 from core.geometry.kernels import Euclidean
 from core.releases.engine.building import ExactTable
 from core.releases.kind import building_on
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from core.sources import open_source
 
 from .measuring import Comparison, Rival, Settings

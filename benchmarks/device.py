@@ -13,10 +13,10 @@ from core.geometry.kernels import Euclidean, Gaussian
 from core.privacy.calibration import NoiseScale
 from core.privacy.noise.noise import add_noise
 from core.releases.engine.device import device_at_hand, on_device
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.minhash import MinHash
-from core.sketches.hashed.race import Race
+from core.sketches.features import Features
 from core.sketches.linear import LinearSketch
+from core.sketches.minhash import MinHash
+from core.sketches.race import Race
 
 from .graphs import NEIGHBOURS, made_up
 from .measuring import Comparison, NotMeasured, Rival, Settings

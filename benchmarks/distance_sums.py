@@ -31,7 +31,7 @@ from core.lab.published.dyadic_trees import CountsAndSums, IntervalTree
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
-from core.sketches.distances.distance import Distance
+from core.sketches.distance import Distance
 from core.sketches.linear import LinearSketch
 from core.sketches.plan import plan
 

@@ -19,7 +19,7 @@ from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.sketches.classes import Classes
-from core.sketches.distances.moments import Moments
+from core.sketches.moments import Moments
 from core.sources import open_source
 
 from .measuring import Comparison, Rival, Settings, Target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.sketches.hashed.minhash import MinHash
+from core.sketches.minhash import MinHash
 
 from .graphs import NEIGHBOURS, made_up, measured, one_permutation
 from .measuring import Comparison, Settings

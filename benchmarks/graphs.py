@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from core.domain import Domain, Items
 from core.domain.item_sets import Sets
-from core.sketches.hashed.minhash import MinHash
+from core.sketches.minhash import MinHash
 
 from .limits import hash_steps, increments
 from .measuring import Comparison, Published, Rival, Settings, Target

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.domain import Domain, Vector
 from core.geometry.kernels import Euclidean
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 
 from .measuring import Comparison, Rival, Settings, Target
 from .race_reference import NumpyRace

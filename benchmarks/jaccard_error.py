@@ -15,7 +15,7 @@ from core.geometry.kernels import Jaccard
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
-from core.sketches.hashed.minhash import MinHash
+from core.sketches.minhash import MinHash
 from core.sketches.plan import plan
 
 from .graphs import LEVEL, NEIGHBOURS, asked_of, slashdot

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from core.privacy.budget import Budget
 from core.privacy.calibration import NoiseScale
 from core.privacy.noise.noise import add_noise
-from core.sketches.hashed.minhash import MinHash
+from core.sketches.minhash import MinHash
 from core.sketches.plan import plan
 
 from .graphs import MEANS, NEIGHBOURS, TABLE_4, measured, one_permutation, slashdot

@@ -38,9 +38,9 @@ from core.releases.bounds_and_centre import CentrePurchase
 from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.classes import Classes
-from core.sketches.distances.directions import Directions, dimensions_for
-from core.sketches.distances.moments import Moments
+from core.sketches.directions import Directions, dimensions_for
 from core.sketches.linear import LinearSketch
+from core.sketches.moments import Moments
 from core.sources import open_source
 
 EPSILONS = ("0.1", "0.2", "0.3", "0.5", "1", "2", "5", "10")

@@ -34,8 +34,8 @@ from core.privacy.budget import Neighbours
 from core.privacy.calibration import NoiseScale, calibrate
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
+from core.sketches.features import Features
 from core.sketches.grouped import GroupedSketch
-from core.sketches.hashed.features import Features
 from core.sketches.projected import Projected
 
 DIMENSIONS = (8, 16, 32, 64, 128, 256, 512)

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.domain import Domain
 from core.geometry.kernels import Euclidean
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 
 from .measuring import Published
 

@@ -18,8 +18,8 @@ from core.geometry.kernels import Gaussian, SmoothSquared
 from core.lab.published.dyadic_trees import IntervalTree
 from core.lab.published.exponential_sum import ExponentialSum
 from core.privacy.budget import Budget
-from core.sketches.distances.distance import Distance
-from core.sketches.hashed.features import Features
+from core.sketches.distance import Distance
+from core.sketches.features import Features
 from core.sketches.linear import LinearSketch
 from core.sketches.projected import Projected
 

@@ -31,10 +31,10 @@ from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.sketch_sizes import sized_rows
+from core.sketches.features import Features
 from core.sketches.grouped import GroupedSketch
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
+from core.sketches.race import Race
 
 ROWS, QUERIES, LARGEST = 1000, 200, 20_000
 FEW_DIMENSIONS = 16

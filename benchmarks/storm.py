@@ -31,7 +31,7 @@ from core.models.objective_perturbation import PureLogistic
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from core.sketches.sums_of_products import Products
 from core.sources import open_source
 

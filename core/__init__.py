@@ -95,18 +95,18 @@ if TYPE_CHECKING:
     from .releases.rounds.round_plan import RoundPlan as RoundPlan
     from .releases.topping_up import top_up as top_up
     from .sketches.classes import Classes as Classes
-    from .sketches.distances.directions import Directions as Directions
-    from .sketches.distances.distance import Distance as Distance
-    from .sketches.distances.moments import Moments as Moments
-    from .sketches.distances.projected_distance import ProjectedDistance as ProjectedDistance
+    from .sketches.directions import Directions as Directions
+    from .sketches.distance import Distance as Distance
+    from .sketches.features import Features as Features
     from .sketches.grids.histogram import Histogram as Histogram
-    from .sketches.hashed.features import Features as Features
-    from .sketches.hashed.minhash import MinHash as MinHash
-    from .sketches.hashed.race import Race as Race
     from .sketches.living import Living as Living
+    from .sketches.minhash import MinHash as MinHash
+    from .sketches.moments import Moments as Moments
     from .sketches.part import Part as Part
     from .sketches.parts import Parts as Parts
     from .sketches.projected import Projected as Projected
+    from .sketches.projected_distance import ProjectedDistance as ProjectedDistance
+    from .sketches.race import Race as Race
     from .sketches.sums_of_products import Products as Products
     from .sketches.tables.chosen import ChosenTables as ChosenTables
     from .sketches.tables.tables import Tables as Tables
@@ -153,14 +153,14 @@ _NAMES = {
     ".releases.rounds.round_plan": "RoundPlan",
     ".releases.topping_up": "top_up",
     ".sketches.classes": "Classes",
-    ".sketches.distances.directions": "Directions",
-    ".sketches.distances.distance": "Distance",
-    ".sketches.distances.moments": "Moments",
-    ".sketches.distances.projected_distance": "ProjectedDistance",
+    ".sketches.directions": "Directions",
+    ".sketches.distance": "Distance",
+    ".sketches.moments": "Moments",
+    ".sketches.projected_distance": "ProjectedDistance",
     ".sketches.grids.histogram": "Histogram",
-    ".sketches.hashed.features": "Features",
-    ".sketches.hashed.minhash": "MinHash",
-    ".sketches.hashed.race": "Race",
+    ".sketches.features": "Features",
+    ".sketches.minhash": "MinHash",
+    ".sketches.race": "Race",
     ".sketches.living": "Living",
     ".sketches.part": "Part",
     ".sketches.parts": "Parts",

@@ -28,7 +28,7 @@ from core.figures.release_pictures import density_picture, groups_picture
 from core.releases.bounds_and_centre import CentrePurchase
 from core.releases.forecast.sketch_sizes import sized_rows
 from core.sketches.classes import Classes
-from core.sketches.distances.directions import Directions
+from core.sketches.directions import Directions
 from core.sketches.registry import distance
 from core.sources import open_source
 from core.sources.public_tables import (

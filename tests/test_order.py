@@ -49,9 +49,9 @@ from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import Release
 from core.releases.stages import Known, Spread
 from core.sketches.adaptive import Adaptive
-from core.sketches.distances.directions import Directions
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.race import Race
+from core.sketches.directions import Directions
+from core.sketches.moments import Moments
+from core.sketches.race import Race
 from core.sketches.registry import cards
 from core.sketches.tables.chosen import ChosenTables
 from core.sources import open_source

@@ -20,8 +20,8 @@ from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.sketches.classes import Classes
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.race import Race
+from core.sketches.moments import Moments
+from core.sketches.race import Race
 from core.sources import open_source
 
 from ..labelled_data import Labelled, data_sets

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.lab.comparison_trials import PublicData
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 
 KEY = "race-published"
 TITLE = "RACE with the published noise (NOT PRIVATE)"

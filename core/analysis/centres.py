@@ -31,8 +31,8 @@ from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
 from ..runtime.parameters import check_integer
 from ..sketches.answers import check_level
-from ..sketches.distances.distance import Distance
-from ..sketches.distances.moments import Moments
+from ..sketches.distance import Distance
+from ..sketches.moments import Moments
 from .answerable import Box, check_one_population
 from .medians import HALVINGS, least_place, masses_on_a_line, medians_in_space, medians_on_a_line
 from .sampling import sample

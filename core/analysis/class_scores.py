@@ -11,7 +11,7 @@ discriminant log of how likely a class is by the distance from its mean and by h
 direction    cosine between a place and the mean direction of a class's records
 
 The last three are nearest means: they ask what a class's records are on average. Sums of vectors
-(`core.sketches.distances.moments`, `core.sketches.distances.directions`) know the mean of every class up to noise. The
+(`core.sketches.moments`, `core.sketches.directions`) know the mean of every class up to noise. The
 noise moves every mean, and makes it look longer than it is: on average a squared length grows by the variance of the
 noise in all coordinates together, which is known and taken off.
 """
@@ -29,10 +29,10 @@ from ..errors import RequestError
 from ..releases.forecast.reference_population import DEFAULT_SPREAD
 from ..releases.release import Release
 from ..runtime.parameters import check_choice
+from ..sketches.ball import SHORTEST, row_products
 from ..sketches.classes import Classes
-from ..sketches.distances.ball import SHORTEST, row_products
-from ..sketches.distances.directions import Directions
-from ..sketches.distances.moments import Moments
+from ..sketches.directions import Directions
+from ..sketches.moments import Moments
 
 
 def direction_scores(

@@ -21,7 +21,7 @@ from scipy.optimize import linprog
 from ..errors import RequestError
 from ..geometry.hash_cells import Columns
 from ..releases.release import Release
-from ..sketches.hashed.race import Race
+from ..sketches.race import Race
 from .answerable import Box, half_widths
 from .climbing import affordable_starts, climb, first_steps, starting_points
 

@@ -30,7 +30,7 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.job import release
 from ..releases.topping_up import top_up
-from ..sketches.hashed.race import Race
+from ..sketches.race import Race
 from ..sources import open_source
 from . import registry_trials
 from .purchase_trials import LABELLED, MANY, NAME, POINTS, purchases, roomy, said

@@ -47,15 +47,15 @@ from ..releases.rounds.owner_steps import make_hello, make_share, unmask
 from ..releases.rounds.round_messages import OwnerKey
 from ..releases.rounds.round_plan import WAYS, RoundPlan
 from ..sketches.classes import Classes
-from ..sketches.distances.directions import Directions
-from ..sketches.distances.distance import Distance
-from ..sketches.distances.moments import Moments
+from ..sketches.directions import Directions
+from ..sketches.distance import Distance
 from ..sketches.factorisation import Factor
+from ..sketches.features import Features
 from ..sketches.grids.histogram import Histogram
-from ..sketches.hashed.features import Features
-from ..sketches.hashed.race import Race
 from ..sketches.living import Living
+from ..sketches.moments import Moments
 from ..sketches.part import Part
+from ..sketches.race import Race
 from ..sketches.tables.chosen import ChosenTables
 from ..sketches.tables.tables import Tables
 from ..sources import open_source

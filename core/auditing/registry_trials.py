@@ -40,7 +40,7 @@ from ..models.linear_models import LinearModel
 from ..models.training import METHODS, NUMBER_METHODS, Trainer, train, trainer_of
 from ..privacy.budget import EACH_RECORD, Budget, Neighbours, PrivacyUnit
 from ..releases.payment import payer_of
-from ..sketches.hashed.race import Race
+from ..sketches.race import Race
 from ..sources import open_source
 from .replaying import Release, World
 from .trials import BUDGETS, UNKNOWN, Pair, Trial, pairs

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..analysis.densest_cells import Intersection
     from ..analysis.modes import Mode
     from ..releases.release import Release
-    from ..sketches.hashed.race import Race
+    from ..sketches.race import Race
 
 AT_ONCE = 1 << 16  # Queries answered between two steps of the progress bar.
 

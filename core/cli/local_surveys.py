@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..local.survey import AnySurvey
-    from ..sketches.hashed.race import Race
+    from ..sketches.race import Race
 
 
 @grouped

@@ -34,8 +34,9 @@ from ..local.survey import FINDERS, OpenSurvey, RecordSurvey, Survey, TextSurvey
 from ..local.survey import sketch as local_sketch
 from ..privacy.budget import Number
 from ..releases.release import Release
-from ..sketches.hashed.race import Race
+from ..sketches.race import Race
 from .private import kernel_of, without_values
+from ..sketches.race import Race
 
 QUESTION = "local reports"
 

@@ -21,9 +21,9 @@ from ..releases.forecast.kernel_choice import kernel_apart
 from ..releases.forecast.reference_population import DEFAULT_SPREAD
 from ..releases.forecast.scales import by_coordinates
 from ..runtime.parameters import check_choice
-from ..sketches.distances.directions import Directions, dimensions_for
-from ..sketches.distances.moments import Moments
+from ..sketches.directions import Directions, dimensions_for
 from ..sketches.linear import LinearSketch
+from ..sketches.moments import Moments
 from ..sketches.registry import distance
 from .linear_classifiers import PrivateClassifier
 from .private import CLASS, PrivateEstimator, grid_of, kernel_of, kernel_sketch

@@ -34,8 +34,8 @@ from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
 from ..runtime.environment import APP
 from ..sketches.grids.histogram import Histogram
-from ..sketches.hashed.race import Race
 from ..sketches.plan import plan
+from ..sketches.race import Race
 
 RELEASES = 50
 LATEST = 24.0  # The crowd arrives during a day, from hour 0 to this.

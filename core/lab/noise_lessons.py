@@ -33,7 +33,7 @@ from ..privacy.budget import Budget, Neighbours
 from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from ..privacy.noise.noise import discrete_laplace
 from ..privacy.noise.randomness import SeededSource
-from ..sketches.hashed.race import Race
+from ..sketches.race import Race
 
 MOST = 5000  # Questions that may be asked.
 

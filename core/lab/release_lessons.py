@@ -32,8 +32,8 @@ from ..releases.release import Release
 from ..sketches.answers import Answers
 from ..sketches.grids.grid_axes import is_product_of_columns
 from ..sketches.grids.histogram import Histogram
-from ..sketches.hashed.race import Race
 from ..sketches.plan import plan
+from ..sketches.race import Race
 from ..sketches.registry import card
 from ..sources import open_source
 from ..sources.public_tables import Sample, sample

@@ -59,9 +59,9 @@ from ..releases.release import Release
 from ..runtime.counter_tables import Array, Integers
 from ..runtime.environment import SOFTWARE, now
 from ..runtime.parameters import described, exact_fields
-from ..sketches.hashed.race import Race
-from ..sketches.hashed.race_counting import read
 from ..sketches.plan import Plan
+from ..sketches.race import Race
+from ..sketches.race_counting import read
 from ..sketches.registry import sketch_from_parameters
 from .oracle_choice import outlooks, recommended
 from .oracles.counting import Tally

@@ -49,7 +49,7 @@ from ..formatting.numbers import significant
 from ..privacy.budget import Budget, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate
 from ..releases.forecast.forecast import forecast
-from ..sketches.hashed.race import Race
+from ..sketches.race import Race
 from .local_race import CellReports, forecast_reports, sized
 from .oracle_choice import Outlook
 from .oracles.local_hashing import FastHashing

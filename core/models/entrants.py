@@ -34,10 +34,10 @@ from ..releases.kind import Plain, with_chosen_size
 from ..releases.release import Release
 from ..releases.seal import noised
 from ..sketches.classes import Classes
-from ..sketches.distances.moments import Moments
+from ..sketches.features import Features
 from ..sketches.grids.histogram import Histogram
-from ..sketches.hashed.features import Features
 from ..sketches.linear import LinearSketch
+from ..sketches.moments import Moments
 from ..sources import Source
 from .class_counts import SAME_FOR_ALL, LargestClass
 from .descent import NoisyDescent

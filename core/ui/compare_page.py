@@ -33,7 +33,7 @@ from ..lab.comparison_plan import MEASURES, METHODS, ErrorCurve, Outcome, Step, 
 from ..lab.comparison_work import Bench, Task
 from ..local.trust import Trust, of_density
 from ..releases.forecast.recommendation import Closeness
-from ..sketches.hashed.race import Race
+from ..sketches.race import Race
 from ..sketches.registry import hashed
 from .compare_choices import Chosen, choose_plan, choose_several, choose_subject, first_drawn, marks, plainly
 from .compare_results import (

@@ -15,7 +15,7 @@ from core.releases.engine.building import ExactTable
 from core.releases.release import Release
 from core.releases.seal import seal
 from core.sketches.classes import Classes
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 
 LABEL = Categorical("kind", ("calm", "wild"))
 REST = Domain((Numeric("x", 0, 1), Numeric("y", 0, 1), Categorical("sex", ("f", "m"))))

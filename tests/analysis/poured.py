@@ -11,7 +11,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.release import Release
 from core.releases.seal import seal
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 
 NUMBERS = {name: (0.0, 1.0) for name in "abcdefgh"}
 

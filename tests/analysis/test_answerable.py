@@ -9,7 +9,7 @@ from core.geometry.kernels import Euclidean, Gaussian
 from core.privacy.budget import Budget
 from core.releases.job import release
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 
 PLANE = Domain.of(x=(0, 10), y=(0, 10))
 

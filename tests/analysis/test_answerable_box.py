@@ -9,7 +9,7 @@ from core.analysis.answerable import Box, half_widths
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Product
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 
 MIXED = (
     Numeric("age", 0, 120),

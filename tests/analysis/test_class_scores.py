@@ -12,8 +12,8 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.classes import Classes
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.race import Race
+from core.sketches.moments import Moments
+from core.sketches.race import Race
 from tests.depth import draws
 
 NUMBERS = Domain.of(age=(0, 100), pay=(0, 1000), scale="box")

@@ -23,9 +23,9 @@ from core.releases.engine.building import ExactTable
 from core.releases.job import release as release_of
 from core.releases.seal import seal
 from core.sketches.classes import Classes
-from core.sketches.distances.directions import Directions
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.race import Race
+from core.sketches.directions import Directions
+from core.sketches.moments import Moments
+from core.sketches.race import Race
 from tests.analysis.labelled import DOMAIN, LABEL, REST, exact_classes, labelled, noiseless, sealed
 from tests.analysis.wide_bandwidth import wide_people, wide_release
 from tests.depth import deep, draws

@@ -21,7 +21,7 @@ from core.releases.release import load
 from core.sources.public_tables import RELEASES
 from tests.analysis.poured import box_of, clusters, poured
 from tests.depth import deep
-from tests.sketches.hashed.slow_race import slow_column
+from tests.sketches.slow_race import slow_column
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from core.sketches.sums_of_products import Products
 from tests.depth import draws
 

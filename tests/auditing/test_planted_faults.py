@@ -20,7 +20,7 @@ from core.privacy.noise import randomness
 from core.releases import job, payment, release_store, seal
 from core.releases.kind import with_chosen_size
 from core.sketches.classes import Classes
-from core.sketches.distances.distance import Distance
+from core.sketches.distance import Distance
 from core.sketches.grids.histogram import Histogram
 from tests.depth import draws
 

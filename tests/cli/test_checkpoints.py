@@ -31,7 +31,7 @@ import numpy as np
 from core.releases import seal as releases
 from core.releases.engine import building, resuming
 from core.__main__ import main
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 building.BATCH_ROWS = building.FEWEST_ROWS = 100
 resuming.SECONDS, resuming.LARGEST_SHARE = 0.0, np.inf
 resuming.surroundings = lambda: ()  # the program may be edited while it is tested
@@ -140,7 +140,7 @@ def after_every_batch(monkeypatch):
 @pytest.fixture
 def stopped(folder, ledger, command, after_every_batch, monkeypatch):
     """A release that Ctrl-C stopped after 700 rows; what it said."""
-    from core.sketches.hashed.race import Race
+    from core.sketches.race import Race
 
     add, poured = Race.add, []
 

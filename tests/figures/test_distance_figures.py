@@ -25,8 +25,8 @@ from core.figures.figure_axes import NAME
 from core.figures.forecast_figures import PLACES, SIMULATED, possible_distances, possible_distances_in_words
 from core.figures.traces import HATCHED, on_paper
 from core.privacy.budget import Budget
-from core.sketches.distances.distance import Distance
-from core.sketches.distances.moments import Moments
+from core.sketches.distance import Distance
+from core.sketches.moments import Moments
 from core.sketches.plan import plan
 from core.sketches.registry import distance
 

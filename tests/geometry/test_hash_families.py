@@ -10,8 +10,8 @@ from core.errors import RequestError
 from core.geometry.hash_cells import columns
 from core.geometry.hash_families import draw_hashes, profile_weights, slab_pitches
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture, Product, Smooth, SmoothL1
-from core.sketches.hashed.race import Race
-from core.sketches.hashed.race_counting import pour
+from core.sketches.race import Race
+from core.sketches.race_counting import pour
 from tests.depth import crossed, draws
 
 # |observed - kernel| is below 6 standard deviations but for 2e-9 a comparison (normal tail; Hoeffding's bound is of the

@@ -17,7 +17,7 @@ from core.privacy.record import PrivacyRecord
 from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches.distances.moments import Moments
+from core.sketches.moments import Moments
 from core.sketches.plan import plan
 from tests.releases_for_tests import manifest_in
 

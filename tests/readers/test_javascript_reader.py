@@ -23,9 +23,9 @@ from core.models.training_task import Task
 from core.releases.comparison import Comparison
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
+from core.sketches.features import Features
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from core.sources.public_tables import FOLDER as SAMPLES
 from tests.depth import sampled
 from tests.known_releases.make import FOLDER as KNOWN

@@ -12,7 +12,7 @@ from core.releases.rounds.convenor_steps import ask_to_unmask, put_round_togethe
 from core.releases.rounds.owner_steps import make_hello, make_share, unmask
 from core.releases.rounds.round_messages import OwnerKey
 from core.releases.rounds.round_plan import RoundPlan
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 
 DOMAIN = Domain.of(x=(0, 8))
 CONVENOR = OwnerKey(bytes([255]) * 32)

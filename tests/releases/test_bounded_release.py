@@ -21,11 +21,11 @@ from core.releases.bounds_and_centre import BoundsPurchase, BoundsStage
 from core.releases.job import Job
 from core.releases.kind import TablePlan
 from core.sketches.classes import Classes
-from core.sketches.distances.directions import Directions
-from core.sketches.distances.moments import Moments
-from core.sketches.distances.projected_distance import ProjectedDistance
+from core.sketches.directions import Directions
+from core.sketches.moments import Moments
 from core.sketches.plan import plan
 from core.sketches.projected import Projected
+from core.sketches.projected_distance import ProjectedDistance
 from core.sources import open_source
 from tests.depth import deep
 from tests.releases.paying import Paying

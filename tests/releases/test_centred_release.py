@@ -23,9 +23,9 @@ from core.releases.job import release as plain_release
 from core.releases.kind import TablePlan
 from core.releases.release import load
 from core.sketches.classes import Classes
-from core.sketches.distances.directions import Directions
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.race import Race
+from core.sketches.directions import Directions
+from core.sketches.moments import Moments
+from core.sketches.race import Race
 from core.sources import open_source
 from tests.releases.paying import Paying
 

@@ -13,9 +13,9 @@ from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.comparison import Banded
 from core.releases.job import release
-from core.sketches.distances.distance import Distance
+from core.sketches.distance import Distance
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from core.sketches.tables.tables import Tables
 
 LINE = Domain.of(x=(0, 100))

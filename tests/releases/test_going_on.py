@@ -22,9 +22,9 @@ from core.releases.payment import LedgerAccount
 from core.releases.release import load
 from core.releases.topping_up import ToppingUp, averaged
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
 from core.sketches.part import Part
 from core.sketches.plan import planned_for
+from core.sketches.race import Race
 from core.sources import open_source
 from tests.depth import draws
 

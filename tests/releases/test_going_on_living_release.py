@@ -17,9 +17,9 @@ from core.releases.comparison import Comparison
 from core.releases.going_on import go_on
 from core.releases.manifest import Manifest
 from core.releases.release_store import shelf_of
-from core.sketches.hashed.race import Race
 from core.sketches.living import Living
 from core.sketches.plan import planned_for
+from core.sketches.race import Race
 
 NAMES = tuple(f"2024-{month:02}" for month in range(1, 13))
 DOMAIN = Domain((Categorical("month", NAMES), Numeric("x", 0, 1)))

@@ -17,10 +17,10 @@ from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase, Cent
 from core.releases.kind import kind_of
 from core.releases.release_audit import findings
 from core.sketches import plan as planning
-from core.sketches.distances.directions import Directions
+from core.sketches import race as race_module
+from core.sketches.directions import Directions
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed import race as race_module
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from core.sources import queried
 from tests.depth import crossed, deep, draws, sampled
 

@@ -16,7 +16,7 @@ from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.releases.job import release
 from core.releases.release_store import Sandbox, Shelf, shelf_of
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from tests.releases_for_tests import npy, small_release, with_manifest, zipped
 
 NAMES = [

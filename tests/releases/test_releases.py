@@ -20,10 +20,10 @@ from core.releases.job import release
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches.classes import Classes
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.race import Race
 from core.sketches.mechanism_audit import audit_sketch
+from core.sketches.moments import Moments
 from core.sketches.plan import plan
+from core.sketches.race import Race
 from tests.depth import deep
 from tests.releases_for_tests import counted_release, small_release
 
@@ -119,7 +119,7 @@ def test_exact_tables_are_arrays_that_noise_can_be_written_over(table):
 def test_large_tables_have_32_bit_counters_unless_the_noise_needs_more(monkeypatch, epsilon, kind):
     """The same release as with 64 bits; counters that give way to wider ones are wiped."""
     wide = seal(race(), exact(race()), Budget(epsilon), noise_source=SeededSource(1))
-    monkeypatch.setattr("core.sketches.hashed.race.WIDE_COUNTERS", 1000)
+    monkeypatch.setattr("core.sketches.race.WIDE_COUNTERS", 1000)
     sketch = race()
     truth = exact(sketch)
     table = truth.table
@@ -133,7 +133,7 @@ def test_large_tables_have_32_bit_counters_unless_the_noise_needs_more(monkeypat
 
 
 def test_records_that_32_bit_counters_might_not_hold_are_refused(monkeypatch):
-    monkeypatch.setattr("core.sketches.hashed.race.WIDE_COUNTERS", 1000)
+    monkeypatch.setattr("core.sketches.race.WIDE_COUNTERS", 1000)
     check_room(race(), (1 << 31) - 1)
     with pytest.raises(RequestError, match="32-bit"):
         check_room(race(), 1 << 31)

@@ -20,7 +20,7 @@ from core.releases.rounds.round_messages import OwnerKey, read_message
 from core.releases.rounds.round_plan import RoundPlan, ways
 from core.runtime import archives
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from core.sketches.tables.chosen import ChosenTables
 from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, laplace_cdf

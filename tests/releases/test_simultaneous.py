@@ -12,10 +12,10 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.answers import level_of_each
-from core.sketches.distances.distance import Distance
+from core.sketches.distance import Distance
+from core.sketches.features import Features
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from tests.depth import draws
 
 DOMAIN = Domain.of(x=(0.0, 1.0), y=(0.0, 1.0))

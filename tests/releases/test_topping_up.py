@@ -17,9 +17,9 @@ from core.releases.manifest import Averaged
 from core.releases.release import load
 from core.releases.topping_up import ToppingUp, _Spent, averaged
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
 from core.sketches.part import Part
 from core.sketches.plan import planned_for
+from core.sketches.race import Race
 from tests.depth import draws
 
 DOMAIN = Domain.of(x=(0, 8))

@@ -17,12 +17,12 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.forecast.sketch_sizes import choose_size
 from core.sketches.classes import Classes
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.race import Race
+from core.sketches.features import Features
 from core.sketches.mechanism_audit import audit_sketch
+from core.sketches.moments import Moments
 from core.sketches.plan import plan
 from core.sketches.projected import Projected
+from core.sketches.race import Race
 from core.sketches.registry import sketch_from_parameters
 from tests.releases_for_tests import manifest_in, with_manifest
 from tests.sketches.checking import poured

@@ -12,7 +12,7 @@ from core.lab.published.dyadic_trees import CountsAndSums, IntervalTree
 from core.lab.published.exponential_sum import ExponentialSum
 from core.lab.published.markov_model import MeasuredCliques
 from core.lab.published.mst import SpanningTree
-from core.sketches.distances.directions import Directions
+from core.sketches.directions import Directions
 from core.sketches.grids.histogram import Histogram
 from core.sketches.linear import LinearSketch
 from core.sketches.living import Living

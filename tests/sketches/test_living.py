@@ -12,10 +12,10 @@ from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.budget import Budget, Neighbours
 from core.releases.engine.building import TableBuilder
-from core.sketches.distances.moments import Moments
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
 from core.sketches.living import Living
+from core.sketches.moments import Moments
+from core.sketches.race import Race
 from core.sketches.registry import sketch_from_parameters
 from core.sources import open_source
 from core.sources.people import keep_earliest

@@ -12,9 +12,9 @@ from core.lab.published.privbayes import PrivBayes
 from core.privacy.budget import Budget, Neighbours, PrivacyUnit
 from core.privacy.calibration import calibrate
 from core.sketches import linear
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.race import Race
+from core.sketches.features import Features
 from core.sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_neighbours
+from core.sketches.race import Race
 from tests.depth import crossed, deep
 
 LEVEL = 1 - 1e-8

@@ -14,10 +14,10 @@ from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches import linear
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.race import Race
+from core.sketches.features import Features
 from core.sketches.mechanism_audit import audit_sketch, worst_neighbours
 from core.sketches.projected import Projected
+from core.sketches.race import Race
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
 from tests.sketches.checking import poured

@@ -13,8 +13,8 @@ from core.errors import RequestError
 from core.geometry.kernels import Gaussian, Jaccard, Laplacian
 from core.privacy.budget import Budget, Neighbours
 from core.sketches.adaptive import Adaptive
+from core.sketches.features import Features
 from core.sketches.grouped import GroupedSketch
-from core.sketches.hashed.features import Features
 from core.sketches.mechanism_spec import MechanismSpec, PublicInputs
 from core.sketches.plan import plan
 from core.sketches.registry import cards

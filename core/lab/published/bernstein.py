@@ -37,9 +37,9 @@ from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Resolved, Whole, parameter
 from ...sketches.answers import Answers
-from ...sketches.hashed.phases import add_up
 from ...sketches.linear import KernelSketch, least_error
 from ...sketches.mechanism_spec import MechanismSpec, sides
+from ...sketches.phases import add_up
 from .kernel_values import BITS, KernelValues, add_bounded, largest_norms, mean_square
 
 BLOCK = 1 << 22  # Numbers of an intermediate result: 32 MiB.

@@ -47,7 +47,7 @@ from scipy.spatial import ConvexHull
 from ...domain import Domain
 from ...geometry.kernels import Kernel, of_coordinates
 from ...runtime.compiled_code import njit
-from ...sketches.hashed.phases import add_up
+from ...sketches.phases import add_up
 
 NODES = {1: 4096, 2: 128, 3: 40}  # Chebyshev nodes a coordinate at which a kernel is taken, for so many coordinates.
 BYTES_A_NODE = 64

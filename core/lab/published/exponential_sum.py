@@ -10,7 +10,7 @@ where what is left out is small. With random features for each term the structur
 of R/J rows, each with an equal share of the budget, need the same noise in every counter as R rows with all of it.
 
 Why the random scale wins: here an answer weighs the mean of each structure's rows with w_j, so the noise is that of the
-rows' plain mean times J sum(w_j^2) >= 1, and there is the error alpha on top. See `core.sketches.hashed.features`.
+rows' plain mean times J sum(w_j^2) >= 1, and there is the error alpha on top. See `core.sketches.features`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.parameters import Number, Resolved, Seed, check_integer, parameter
 from ...sketches.answers import Answers
 from ...sketches.grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch
-from ...sketches.hashed.phases import CERTAIN, pour, read, waves
 from ...sketches.mechanism_spec import KERNEL_OPTIONS, MechanismSpec
+from ...sketches.phases import CERTAIN, pour, read, waves
 
 DEFAULT_ERROR = 1e-3
 LEAST_ERROR, MOST_ERROR = 1e-4, 0.1

@@ -45,9 +45,9 @@ from ...runtime.compiled_code import njit
 from ...runtime.inner_products import DEPTH, inner_products, records_at_once
 from ...runtime.parameters import Resolved, Seed, Whole, parameter
 from ...sketches.answers import Answers
-from ...sketches.hashed.phases import add_up
 from ...sketches.linear import KernelSketch, least_error
 from ...sketches.mechanism_spec import MechanismSpec
+from ...sketches.phases import add_up
 from .kernel_values import BITS, KernelValues, add_bounded, largest_norms, mean_square
 
 _ROWS_AT_ONCE = 16  # Rows that are taken off all later ones together, while a cache holds them: 256 kB at most.

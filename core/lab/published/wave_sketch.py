@@ -30,8 +30,8 @@ from ...runtime.compiled_code import njit
 from ...runtime.environment import over_ranges
 from ...runtime.parameters import Resolved, Whole, check_integer, parameter
 from ...sketches.answers import Answers
-from ...sketches.hashed.phases import COSINE, SINE, add_up
 from ...sketches.linear import KernelSketch
+from ...sketches.phases import COSINE, SINE, add_up
 from .torus import BYTES_A_NODE, HIGHEST, NODES, PERIOD, Torus, check_torus, closed, largest_shift, scale_free
 
 LEAST_QUERIES = 64

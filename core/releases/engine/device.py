@@ -8,7 +8,7 @@ batch's own table comes back; nothing stays there between batches.
   record is lost or counted twice.
 * A record falls where it falls on the processor, and that depends on nothing but itself and the hashes: every operation
   on real numbers is one of IEEE 754 in float64, asked for by name and rounded once, in the order of the compiled loops
-  (`core.sketches.hashed`), a product and the sum after it apart or fused as there; all else is whole numbers.
+  (`core.sketches`), a product and the sum after it apart or fused as there; all else is whole numbers.
 * It is tried before it is trusted: a device first counts public random records, for the very sketch and for one in
   which the last bit of a projection decides. Unless its tables are those of the compiled loops to the last counter, it
   is not used.
@@ -35,12 +35,12 @@ from ...geometry.kernels import Euclidean, Gaussian
 from ...geometry.min_hashing import MOST_ROWS, shortened
 from ...geometry.uniforms import PublicRandom
 from ...runtime.inner_products import MANY
-from ...sketches.hashed.features import Features
-from ...sketches.hashed.minhash import MinHash
-from ...sketches.hashed.race import Race
-from ...sketches.hashed.race_counting import fused
+from ...sketches.features import Features
 from ...sketches.linear import LinearSketch
+from ...sketches.minhash import MinHash
 from ...sketches.parts import Parts
+from ...sketches.race import Race
+from ...sketches.race_counting import fused
 
 DEVICE = "FROSTGLASS_DEVICE"
 LOOPS = Path(__file__).with_name("device_loops.cu")

@@ -1,4 +1,4 @@
-// The loops that add records to tables, for a graphics processor: the bits of the compiled ones in core/sketches/hashed.
+// The loops that add records to tables, for a graphics processor: the bits of the compiled ones in core/sketches.
 //
 // Every product, sum and fused multiply-add of real numbers is asked for by name, rounded once, in the order of the
 // compiled loop, so that no compiler may fuse or reorder one; all else is whole numbers, whose sums are the same in any

@@ -30,8 +30,8 @@ import pyarrow as pa
 from ...domain import Domain
 from ...domain.item_sets import Sets
 from ...sketches.grouped import GroupedSketch
-from ...sketches.hashed.minhash import MinHash
 from ...sketches.linear import LinearSketch
+from ...sketches.minhash import MinHash
 from .one_trial import GRID_QUERIES, GROUPED_RECORDS, MEAN_TO_RMS, Trial, errors_of_means, group_errors, of_many_groups
 
 MOST_REMEMBERED = 64  # Trials.

@@ -36,8 +36,8 @@ from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget
 from ...sketches.adaptive import Adaptive
 from ...sketches.grouped import GroupedSketch
-from ...sketches.hashed.minhash import MinHash
 from ...sketches.linear import LinearSketch
+from ...sketches.minhash import MinHash
 from ...sketches.plan import plan
 from .one_trial import Trial, checked_density, grouped_trial, of_many_groups, plain_trial
 from .public_records import OUTSKIRTS, PublicRecords, sampled_set_trial, sampled_trial

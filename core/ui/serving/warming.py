@@ -43,11 +43,11 @@ from ...releases.job import release
 from ...releases.release import Release, load
 from ...runtime.compiled_code import compiling_all, mark_of_all, remove_unused
 from ...runtime.environment import cores
+from ...sketches.ball import row_products
 from ...sketches.classes import Classes
-from ...sketches.distances.ball import row_products
-from ...sketches.hashed.race import Race
 from ...sketches.linear import LinearSketch
 from ...sketches.mechanism_spec import MechanismSpec
+from ...sketches.race import Race
 from ...sketches.registry import cards
 from ...sources.public_tables import samples
 

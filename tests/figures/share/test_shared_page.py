@@ -33,10 +33,10 @@ from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
-from core.sketches.distances.directions import Directions
+from core.sketches.directions import Directions
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
 from core.sketches.living import Living
+from core.sketches.race import Race
 from core.sketches.tables.tables import Tables
 from core.sources.public_tables import bundled_releases
 from tests.depth import deep

@@ -15,9 +15,9 @@ from core.releases.forecast.sketch_sizes import sized_rows
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches import linear
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.phases import waves
+from core.sketches.features import Features
 from core.sketches.mechanism_audit import audit_sketch
+from core.sketches.phases import waves
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
 from tests.sketches.checking import poured

@@ -35,12 +35,12 @@ from core.releases.engine.cluster import ClusterBuilding, _shares, _sized
 from core.releases.engine.resuming import Recipe
 from core.releases.kind import building_on, check_engine
 from core.sketches.classes import Classes
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.minhash import MinHash
-from core.sketches.hashed.race import Race
+from core.sketches.features import Features
+from core.sketches.minhash import MinHash
+from core.sketches.moments import Moments
 from core.sketches.part import Part
 from core.sketches.parts import Parts
+from core.sketches.race import Race
 from core.sources import open_source
 from core.sources.source import Part as SourcePart
 from tests.depth import deep, draws

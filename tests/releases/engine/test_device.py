@@ -19,12 +19,12 @@ from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Manha
 from core.releases.engine import device
 from core.releases.engine.building import TableBuilder
 from core.releases.engine.device import LOOPS, Device, device_at_hand, on_device
-from core.sketches.distances.moments import Moments
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.minhash import MinHash
-from core.sketches.hashed.race import Race
+from core.sketches.features import Features
+from core.sketches.minhash import MinHash
+from core.sketches.moments import Moments
 from core.sketches.part import Part
 from core.sketches.parts import Parts
+from core.sketches.race import Race
 from core.sources import open_source
 from tests.depth import draws
 

@@ -21,9 +21,9 @@ from core.releases.engine.building import TableBuilder
 from core.releases.engine.checkpoint import Checkpoints, DamagedCheckpoint
 from core.releases.engine.resuming import Keeping, ResumableBuilding
 from core.releases.job import release
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.minhash import MinHash
-from core.sketches.hashed.race import Race
+from core.sketches.features import Features
+from core.sketches.minhash import MinHash
+from core.sketches.race import Race
 from core.sources import open_source
 
 DOMAIN = Domain.of(x=(0, 10), y=(0, 10))

@@ -22,9 +22,9 @@ from core.releases.forecast.expected_answers import (
 )
 from core.releases.forecast.expected_answers import typical_answer as typical
 from core.releases.forecast.forecast import forecast
-from core.sketches.distances.distance import Distance
-from core.sketches.distances.moments import Moments
+from core.sketches.distance import Distance
 from core.sketches.grids.histogram import Histogram
+from core.sketches.moments import Moments
 from core.sketches.plan import plan
 
 KM = Domain((Numeric("east", 0, 20, "km"), Numeric("north", 0, 16, "km")))

@@ -16,7 +16,7 @@ from core.releases.forecast.one_trial import _unshared
 from core.releases.forecast.reference_population import reference_population
 from core.releases.forecast.sketch_sizes import sized_rows
 from core.releases.seal import seal
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from tests.depth import crossed, deep
 
 DOMAIN = Domain.of(a=(0, 100), b=(0, 100))

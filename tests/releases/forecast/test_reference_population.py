@@ -11,7 +11,7 @@ from core.privacy.budget import Budget
 from core.releases.forecast.forecast import forecast
 from core.releases.forecast.reference_population import reference_sets
 from core.releases.forecast.sketch_sizes import choose_size, sized_rows
-from core.sketches.hashed.minhash import MinHash
+from core.sketches.minhash import MinHash
 from tests.depth import deep
 
 SETS = Domain((Items("tags"),))

@@ -20,11 +20,11 @@ from core.releases.forecast.sketch_sizes import (
     building_seconds,
     sized_rows,
 )
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.race import Race
+from core.sketches.features import Features
 from core.sketches.linear import LinearSketch
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.plan import plan
+from core.sketches.race import Race
 from core.sketches.registry import cards
 from tests.depth import crossed, draws
 

@@ -10,10 +10,10 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.forecast.trial import FEWER, NONE, SEEN, _close_populations, close_errors
 from core.sketches.classes import Classes
-from core.sketches.distances.distance import Distance
+from core.sketches.distance import Distance
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
+from core.sketches.race import Race
 
 CORNER = Domain(tuple(Numeric(f"c{place}", 0, 60) for place in range(5)), scale="box")
 PLANE = Domain.of(x=(0, 100), y=(-50, 50))

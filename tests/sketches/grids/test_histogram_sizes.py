@@ -15,7 +15,7 @@ from core.sketches.classes import Classes
 from core.sketches.grids.grid_axes import Axis
 from core.sketches.grids.histogram import Histogram
 from core.sketches.grids.histogram_sizes import around, estimated_risks
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from tests.depth import deep, draws
 
 LINE = Domain.of(x=(0, 100))

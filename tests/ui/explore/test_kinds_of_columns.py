@@ -19,7 +19,7 @@ from core.geometry import kernels
 from core.privacy.budget import Budget
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
-from core.sketches.hashed.features import Features
+from core.sketches.features import Features
 from core.ui.released.asked_points import said, state_of
 from tests.ui.explore.visiting import choose, explore, field, hold, options, shown, view
 

@@ -9,7 +9,7 @@ import pytest
 
 from core import Budget, release
 from core.domain import Domain, Items, PrivacyUnit
-from core.sketches.hashed.minhash import MinHash
+from core.sketches.minhash import MinHash
 from core.sources import open_source
 from core.ui.explore.sets_view import how_sets_look, items_of, meaning, overlap_sentence, share_sentence
 from core.ui.finding_out import basket_command, edges_command

@@ -20,8 +20,8 @@ from core.releases.release import load
 from core.releases.release_store import shelf_of
 from core.runtime import faults
 from core.runtime.environment import PATIENCE, Attendance, Line
-from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
+from core.sketches.race import Race
 from core.sources import open_source
 from core.ui.release.progress import progress
 from core.ui.release.release_task import ReleaseRequest, ReleaseSession, ReleaseTask, Stage

@@ -13,8 +13,8 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.kernel_choice import suggested_kernel
 from core.releases.release_store import Sandbox
 from core.sketches.classes import Classes
-from core.sketches.distances.distance import Distance
-from core.sketches.hashed.race import Race
+from core.sketches.distance import Distance
+from core.sketches.race import Race
 from core.sources import open_source
 from core.sources.public_tables import sample, samples
 from core.ui.release.release_result import compare

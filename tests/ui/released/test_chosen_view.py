@@ -16,8 +16,8 @@ from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.race import Race
 from core.sketches.part import Part
+from core.sketches.race import Race
 from core.sketches.tables.tables import Tables
 from core.sources.public_tables import bundled_groups
 from core.ui.explore.population_views import ALONE, SHARP, SMOOTH, TOGETHER, kinds_of

@@ -3,7 +3,7 @@
 For a direction t that is uniform on the sphere, E |<t, z>| = a_d ||z||, a_d = Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)):
 the Gaussian form of it is Theorem 6.1 of "Efficiently Computing Similarities to Private Datasets" (Backurs et al., ICLR
 2024). Along a direction a distance is one of a single coordinate, and sums of these are what
-`core.sketches.distances.distance` answers. Beyond the paper:
+`core.sketches.distance` answers. Beyond the paper:
 
 * Unit vectors instead of Gaussian ones: no length varies.
 * Directions come in independent groups, orthogonal inside a group (evenly spread angles in two and three dimensions).
@@ -25,21 +25,21 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from ...domain import Domain, Vector
-from ...errors import RequestError
-from ...geometry.hash_cells import GRID
-from ...geometry.projection import MAX_ENTRIES
-from ...geometry.uniforms import directions, grouped_uniforms, uniforms_for_direction
-from ...privacy.budget import Budget, Neighbours, Sensitivity, decimal_below
-from ...runtime.inner_products import images
-from ...runtime.parameters import Resolved, Seed, Whole, check_integer, exact_fields, parameter
-from ..answers import Answers
-from ..linear import LinearSketch, least_error
-from ..mechanism_spec import MechanismSpec, only_where, sides
-from ..part import InnerKind
+from ..domain import Domain, Vector
+from ..errors import RequestError
+from ..geometry.hash_cells import GRID
+from ..geometry.projection import MAX_ENTRIES
+from ..geometry.uniforms import directions, grouped_uniforms, uniforms_for_direction
+from ..privacy.budget import Budget, Neighbours, Sensitivity, decimal_below
+from ..runtime.inner_products import images
+from ..runtime.parameters import Resolved, Seed, Whole, check_integer, exact_fields, parameter
+from .answers import Answers
 from .ball import SHORTEST
 from .distance import Distance
+from .linear import LinearSketch, least_error
+from .mechanism_spec import MechanismSpec, only_where, sides
 from .moments import RADIUS, inside
+from .part import InnerKind
 
 _DIRECTIONS = 36  # Label of the stream of public randomness.
 MAX_GROUPS = 64

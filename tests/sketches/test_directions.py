@@ -19,8 +19,8 @@ from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches import linear
-from core.sketches.distances.ball import UNITS
-from core.sketches.distances.directions import Directions, dimensions_for
+from core.sketches.ball import UNITS
+from core.sketches.directions import Directions, dimensions_for
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import crossed, draws

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.domain.item_sets import Sets
 from core.geometry.uniforms import PublicRandom
-from core.sketches.hashed.minhash import MinHash
+from core.sketches.minhash import MinHash
 
 M32, M64 = 2**32 - 1, 2**64 - 1
 

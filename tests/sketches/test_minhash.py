@@ -12,18 +12,18 @@ from core.errors import RequestError
 from core.geometry import kernels
 from core.geometry.min_hashing import shortened
 from core.privacy.budget import Budget, Neighbours
-from core.sketches.distances.directions import Directions
-from core.sketches.distances.distance import Distance
-from core.sketches.distances.moments import Moments
-from core.sketches.distances.projected_distance import ProjectedDistance
+from core.sketches.directions import Directions
+from core.sketches.distance import Distance
+from core.sketches.features import Features
 from core.sketches.grids.histogram import Histogram
-from core.sketches.hashed.features import Features
-from core.sketches.hashed.minhash import SCHEMES, MinHash
-from core.sketches.hashed.race import Race
 from core.sketches.mechanism_audit import audit_sketch, worst_neighbours
+from core.sketches.minhash import SCHEMES, MinHash
+from core.sketches.moments import Moments
+from core.sketches.projected_distance import ProjectedDistance
+from core.sketches.race import Race
 from tests.depth import draws, sampled
 from tests.sketches.checking import poured
-from tests.sketches.hashed.slow_minhash import slow_columns, slow_estimates, slow_table
+from tests.sketches.slow_minhash import slow_columns, slow_estimates, slow_table
 
 DOMAIN = Domain((Items("tags"),))
 items = st.integers(0, 2**64 - 1)
@@ -97,7 +97,7 @@ def test_any_split_gives_the_same_table(scheme, monkeypatch):
     for start, stop in ((0, 1), (1, 18), (18, 18), (18, 1700), (1700, 3000)):
         sketch.add(parts, sets[start:stop])
     assert (parts == whole).all()
-    from core.sketches.hashed import minhash
+    from core.sketches import minhash
 
     for name, value in {"FEWEST_SETS": 100, "MOST_SETS": 100, "MOST_ITEMS": 64, "BUFFER": 700}.items():
         monkeypatch.setattr(minhash, name, value)
@@ -218,7 +218,7 @@ def test_two_sets_collide_with_their_similarity_in_rows_that_are_as_good_as_inde
 
 def filled_columns(sketch: MinHash, pair: Sets) -> np.ndarray:
     """The columns of two sets, int (2, R), read off where a table of the row numbers is read."""
-    from core.sketches.hashed.minhash import _arrays, _columns
+    from core.sketches.minhash import _arrays, _columns
 
     columns = np.empty((sketch.rows, len(pair)), np.uint32)
     words = np.empty(len(pair.elements), np.uint64)

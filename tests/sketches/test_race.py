@@ -15,14 +15,14 @@ from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixt
 from core.privacy.budget import Neighbours
 from core.releases.forecast.forecast import forecast
 from core.runtime.counter_tables import Narrow, Sum
+from core.sketches import race as mapped
 from core.sketches.classes import Classes
-from core.sketches.hashed import race as mapped
-from core.sketches.hashed.minhash import SCHEMES, MinHash
-from core.sketches.hashed.race import Race, read_mapped
-from core.sketches.hashed.race_counting import WORTHWHILE, spans_together
+from core.sketches.minhash import SCHEMES, MinHash
+from core.sketches.race import Race, read_mapped
+from core.sketches.race_counting import WORTHWHILE, spans_together
 from tests.depth import crossed, draws
 from tests.sketches.checking import poured
-from tests.sketches.hashed.slow_race import slow_estimates, slow_table
+from tests.sketches.slow_race import slow_estimates, slow_table
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-3, 3))
 KERNELS = [

@@ -25,19 +25,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...domain import Domain, Items
-from ...domain.item_sets import Sets
-from ...errors import RequestError
-from ...geometry.kernels import Jaccard
-from ...geometry.min_hashing import Blocks, MinHashes, block_columns, shortened, words_of
-from ...geometry.uniforms import group_sizes
-from ...privacy.budget import Neighbours, Sensitivity
-from ...runtime.compiled_code import njit
-from ...runtime.counter_tables import Table, blocks, take
-from ...runtime.environment import over_ranges
-from ...runtime.parameters import Choice, Resolved, Seed, Whole, parameter
-from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
-from ..mechanism_spec import MechanismSpec, PublicInputs
+from ..domain import Domain, Items
+from ..domain.item_sets import Sets
+from ..errors import RequestError
+from ..geometry.kernels import Jaccard
+from ..geometry.min_hashing import Blocks, MinHashes, block_columns, shortened, words_of
+from ..geometry.uniforms import group_sizes
+from ..privacy.budget import Neighbours, Sensitivity
+from ..runtime.compiled_code import njit
+from ..runtime.counter_tables import Table, blocks, take
+from ..runtime.environment import over_ranges
+from ..runtime.parameters import Choice, Resolved, Seed, Whole, parameter
+from .grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
+from .mechanism_spec import MechanismSpec, PublicInputs
 
 BUFFER, LARGE_BUFFER = 1 << 22, 1 << 24  # Columns that a thread holds, 16 MiB; more where rows cannot be split.
 # Sets, and their items, that are poured at a time: many where rows are wide, as each has to be fetched for them.

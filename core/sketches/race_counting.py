@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ...geometry.hash_cells import MAX_CELLS, Columns
-from ...runtime.compiled_code import njit
-from ...runtime.environment import over_ranges
-from ...runtime.inner_products import DEPTH, MANY, inner_products, records_at_once
+from ..geometry.hash_cells import MAX_CELLS, Columns
+from ..runtime.compiled_code import njit
+from ..runtime.environment import over_ranges
+from ..runtime.inner_products import DEPTH, MANY, inner_products, records_at_once
 
 BLOCK = 1024
 CACHED = 1 << 12  # Counters of the rows that a block is poured into together: 32 KiB, which a first-level cache holds.

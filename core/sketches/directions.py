@@ -25,18 +25,18 @@ from typing import ClassVar, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from ...domain import Domain, Vector
-from ...errors import RequestError
-from ...geometry.projection import Projection, projection_from_dict, projection_kind
-from ...privacy.budget import Budget, Neighbours, Sensitivity
-from ...privacy.calibration import largest_rho
-from ...runtime.compiled_code import njit
-from ...runtime.environment import over_ranges
-from ...runtime.parameters import Described, Number, Several, parameter
-from ..answers import Answers
-from ..linear import LinearSketch, Rows, rows_of
-from ..mechanism_spec import MechanismSpec, PublicInputs
+from ..domain import Domain, Vector
+from ..errors import RequestError
+from ..geometry.projection import Projection, projection_from_dict, projection_kind
+from ..privacy.budget import Budget, Neighbours, Sensitivity
+from ..privacy.calibration import largest_rho
+from ..runtime.compiled_code import njit
+from ..runtime.environment import over_ranges
+from ..runtime.parameters import Described, Number, Several, parameter
+from .answers import Answers
 from .ball import BLOCK, SHORTEST, UNITS, add_rows, add_vectors, records_alone, row_products
+from .linear import LinearSketch, Rows, rows_of
+from .mechanism_spec import MechanismSpec, PublicInputs
 from .moments import CENTRE, check_centre
 
 # Length of the mean of a class's unit vectors that is assumed where nothing is known: a class is that much of one

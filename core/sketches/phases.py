@@ -42,11 +42,11 @@ from threading import Lock
 
 import numpy as np
 
-from ...geometry.frequencies import Frequencies, Structured
-from ...geometry.projection import LANES, walsh_hadamard
-from ...runtime.compiled_code import njit
-from ...runtime.environment import over_ranges
-from ...runtime.inner_products import DEPTH, MANY, inner_products, records_at_once
+from ..geometry.frequencies import Frequencies, Structured
+from ..geometry.projection import LANES, walsh_hadamard
+from ..runtime.compiled_code import njit
+from ..runtime.environment import over_ranges
+from ..runtime.inner_products import DEPTH, MANY, inner_products, records_at_once
 from .race_counting import project
 
 AMPLITUDE = 1 << 15

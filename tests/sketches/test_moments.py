@@ -19,9 +19,9 @@ from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches import linear
-from core.sketches.distances.ball import UNITS
-from core.sketches.distances.moments import LARGEST_SQUARE_WEIGHT, Moments
+from core.sketches.ball import UNITS
 from core.sketches.mechanism_audit import audit_sketch
+from core.sketches.moments import LARGEST_SQUARE_WEIGHT, Moments
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import deep, draws
 from tests.sketches.checking import poured

@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from core.sketches.hashed.phases import AMPLITUDE, STEPS, Waves, waves
+from core.sketches.phases import AMPLITUDE, STEPS, Waves, waves
 
 
 def exact_octant() -> list[tuple[Decimal, Decimal]]:

@@ -22,15 +22,15 @@ from typing import ClassVar, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from ...domain import Domain
-from ...errors import RequestError
-from ...privacy.budget import Budget, Neighbours, Sensitivity
-from ...runtime.compiled_code import njit
-from ...runtime.parameters import Number, Resolved, Several, Whole, parameter
-from ..answers import Answers
-from ..linear import LinearSketch, Rows, rows_of
-from ..mechanism_spec import MechanismSpec, only_where
+from ..domain import Domain
+from ..errors import RequestError
+from ..privacy.budget import Budget, Neighbours, Sensitivity
+from ..runtime.compiled_code import njit
+from ..runtime.parameters import Number, Resolved, Several, Whole, parameter
+from .answers import Answers
 from .ball import LONGEST, PRECISION, SHORTEST, UNITS, add_rows, add_vectors
+from .linear import LinearSketch, Rows, rows_of
+from .mechanism_spec import MechanismSpec, only_where
 
 LARGEST_COUNT_WEIGHT = 1 << 31
 # Up to here two opposite records are the furthest apart; see `Moments.record_sensitivity`.

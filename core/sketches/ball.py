@@ -28,9 +28,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ...runtime.compiled_code import njit
-from ...runtime.environment import over_ranges
-from ..linear import Rows
+from ..runtime.compiled_code import njit
+from ..runtime.environment import over_ranges
+from .linear import Rows
 
 LINE_BYTES = 64  # That come from memory together.
 

@@ -21,17 +21,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...domain import Categorical, Domain
-from ...errors import RequestError
-from ...geometry.distance_blocks import Block, CategoryBlock, NumericBlock, Reading
-from ...geometry.distance_profiles import Profile, profile_named
-from ...geometry.distance_strategy import SIZES, Strategy, fitted_strategy
-from ...privacy.budget import Budget, Neighbours, Sensitivity
-from ...runtime.environment import over_ranges
-from ...runtime.parameters import Described, Kind, Resolved, Several, Whole, parameter
-from ..answers import Answers
-from ..linear import LinearSketch
-from ..mechanism_spec import MechanismSpec, columns, only_where
+from ..domain import Categorical, Domain
+from ..errors import RequestError
+from ..geometry.distance_blocks import Block, CategoryBlock, NumericBlock, Reading
+from ..geometry.distance_profiles import Profile, profile_named
+from ..geometry.distance_strategy import SIZES, Strategy, fitted_strategy
+from ..privacy.budget import Budget, Neighbours, Sensitivity
+from ..runtime.environment import over_ranges
+from ..runtime.parameters import Described, Kind, Resolved, Several, Whole, parameter
+from .answers import Answers
+from .linear import LinearSketch
+from .mechanism_spec import MechanismSpec, columns, only_where
 
 # Of a column; a column of 64^(3/2) = 512 times shorter range gets its best share of the budget, a shorter one more.
 LARGEST_WEIGHT = 64

@@ -18,18 +18,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...domain import Domain, Vector
-from ...errors import RequestError
-from ...geometry.hash_cells import Columns, columns
-from ...geometry.hash_families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes
-from ...geometry.kernels import KERNEL, Euclidean, Kernel
-from ...geometry.uniforms import group_sizes
-from ...privacy.budget import Neighbours, Sensitivity
-from ...runtime.counter_tables import Floats, Table, blocks, take
-from ...runtime.parameters import Resolved, Seed, Whole, parameter
-from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
-from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs
-from ..projected import Projected, enough_dimensions, on_fewer, only_many
+from ..domain import Domain, Vector
+from ..errors import RequestError
+from ..geometry.hash_cells import Columns, columns
+from ..geometry.hash_families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes
+from ..geometry.kernels import KERNEL, Euclidean, Kernel
+from ..geometry.uniforms import group_sizes
+from ..privacy.budget import Neighbours, Sensitivity
+from ..runtime.counter_tables import Floats, Table, blocks, take
+from ..runtime.parameters import Resolved, Seed, Whole, parameter
+from .grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
+from .mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs
+from .projected import Projected, enough_dimensions, on_fewer, only_many
 from .race_counting import pour, read
 
 PLACES = 1 << 20  # Counters that are looked up at a time.

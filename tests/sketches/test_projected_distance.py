@@ -17,8 +17,8 @@ from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches import linear
-from core.sketches.distances.projected_distance import ProjectedDistance
 from core.sketches.mechanism_audit import audit_sketch
+from core.sketches.projected_distance import ProjectedDistance
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
 from tests.sketches.checking import poured

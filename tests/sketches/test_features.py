@@ -28,12 +28,12 @@ from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches import linear
-from core.sketches.hashed.features import Features
+from core.sketches.features import Features
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import deep, draws
 from tests.sketches.checking import poured
-from tests.sketches.hashed.slow_features import slow_estimates, slow_phases, slow_table
+from tests.sketches.slow_features import slow_estimates, slow_phases, slow_table
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-3, 3))
 RADIAL = [Gaussian(1.0), Gaussian((0.5, 2.0), power=3), Exponential(0.7), Smooth(1.0, power=2), SmoothSquared(0.5)]

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Vector
 from core.errors import RequestError
-from core.sketches.classes import Classes
-from core.sketches.distances.ball import (
+from core.sketches.ball import (
     PRODUCT_STRETCH,
     UNITS,
     _shorten,
@@ -17,9 +16,10 @@ from core.sketches.distances.ball import (
     add_vectors,
     row_products,
 )
-from core.sketches.distances.directions import Directions
-from core.sketches.distances.moments import Moments
+from core.sketches.classes import Classes
+from core.sketches.directions import Directions
 from core.sketches.linear import LONG, Rows
+from core.sketches.moments import Moments
 from tests.depth import draws
 
 D = LONG + 9

@@ -20,7 +20,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches.distances.distance import Distance
+from core.sketches.distance import Distance
 from core.sketches.mechanism_audit import audit_sketch
 from tests.depth import crossed, draws, sampled
 from tests.sketches.checking import poured

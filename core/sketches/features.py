@@ -18,9 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...domain import Domain
-from ...errors import RequestError
-from ...geometry.frequencies import (
+from ..domain import Domain
+from ..errors import RequestError
+from ..geometry.frequencies import (
     Frequencies,
     Structured,
     check_kernel,
@@ -31,15 +31,15 @@ from ...geometry.frequencies import (
     padded,
     structured_bytes,
 )
-from ...geometry.kernels import KERNEL, Gaussian, Kernel
-from ...geometry.uniforms import group_sizes
-from ...privacy.budget import Budget, Neighbours, Sensitivity
-from ...runtime.parameters import Choice, Resolved, Seed, parameter
-from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
-from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs
-from ..projected import Projected, enough_dimensions, on_fewer, only_many
+from ..geometry.kernels import KERNEL, Gaussian, Kernel
+from ..geometry.uniforms import group_sizes
+from ..privacy.budget import Budget, Neighbours, Sensitivity
+from ..runtime.parameters import Choice, Resolved, Seed, parameter
 from . import phases
+from .grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
+from .mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs
 from .phases import Waves, waves
+from .projected import Projected, enough_dimensions, on_fewer, only_many
 
 TRANSFORMS = ("dense", "fast")
 WAVES = ("circle", "quadrant")

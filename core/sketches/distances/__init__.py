@@ -1,1 +1,0 @@
-"""Sketches for sums of distances and of vectors."""

@@ -1,1 +1,0 @@
-"""Sketches of random rows: hashed counts (RACE, MinHash) and random features."""
