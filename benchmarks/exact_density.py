@@ -17,7 +17,7 @@ from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 
 from .measuring import Comparison, Rival, Settings
 from .race_reference import RECORDS, colours

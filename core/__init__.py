@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from .sketches.directions import Directions as Directions
     from .sketches.distance import Distance as Distance
     from .sketches.features import Features as Features
-    from .sketches.grids.histogram import Histogram as Histogram
+    from .sketches.histogram import Histogram as Histogram
     from .sketches.living import Living as Living
     from .sketches.minhash import MinHash as MinHash
     from .sketches.moments import Moments as Moments
@@ -157,7 +157,7 @@ _NAMES = {
     ".sketches.distance": "Distance",
     ".sketches.moments": "Moments",
     ".sketches.projected_distance": "ProjectedDistance",
-    ".sketches.grids.histogram": "Histogram",
+    ".sketches.histogram": "Histogram",
     ".sketches.features": "Features",
     ".sketches.minhash": "MinHash",
     ".sketches.race": "Race",

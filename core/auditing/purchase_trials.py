@@ -51,7 +51,7 @@ from ..sketches.directions import Directions
 from ..sketches.distance import Distance
 from ..sketches.factorisation import Factor
 from ..sketches.features import Features
-from ..sketches.grids.histogram import Histogram
+from ..sketches.histogram import Histogram
 from ..sketches.living import Living
 from ..sketches.moments import Moments
 from ..sketches.part import Part

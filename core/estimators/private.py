@@ -32,7 +32,7 @@ from ..releases.release import Release
 from ..releases.stages import Count, Known, Spread, Stage
 from ..runtime.parameters import check_choice
 from ..sketches import registry
-from ..sketches.grids.histogram import Histogram
+from ..sketches.histogram import Histogram
 from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_spec import PublicInputs
 from ..sketches.registry import card, cards

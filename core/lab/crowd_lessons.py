@@ -33,7 +33,7 @@ from ..privacy.calibration import NoiseScale, calibrate
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
 from ..runtime.environment import APP
-from ..sketches.grids.histogram import Histogram
+from ..sketches.histogram import Histogram
 from ..sketches.plan import plan
 from ..sketches.race import Race
 

@@ -30,8 +30,8 @@ from ..releases.engine.building import TableBuilder
 from ..releases.job import release
 from ..releases.release import Release
 from ..sketches.answers import Answers
-from ..sketches.grids.grid_axes import is_product_of_columns
-from ..sketches.grids.histogram import Histogram
+from ..sketches.grid_axes import is_product_of_columns
+from ..sketches.histogram import Histogram
 from ..sketches.plan import plan
 from ..sketches.race import Race
 from ..sketches.registry import card

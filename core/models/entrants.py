@@ -35,7 +35,7 @@ from ..releases.release import Release
 from ..releases.seal import noised
 from ..sketches.classes import Classes
 from ..sketches.features import Features
-from ..sketches.grids.histogram import Histogram
+from ..sketches.histogram import Histogram
 from ..sketches.linear import LinearSketch
 from ..sketches.moments import Moments
 from ..sources import Source

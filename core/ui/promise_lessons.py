@@ -28,7 +28,7 @@ from ..formatting.numbers import about, count, percent, rounded, significant
 from ..lab.crowd_lessons import POLLS, Outcomes, Polled, outcomes, people_needed, polled
 from ..lab.noise_lessons import FILES, ROWS, Asked, Files, NoiseOfRows, ask, exact_files, noise_of_rows, textbook_files
 from ..lab.release_lessons import GAMES, PUBLIC_BOUNDS, Attack, attack
-from ..sketches.grids.histogram import SCALE as WHOLE
+from ..sketches.histogram import SCALE as WHOLE
 from .frame.marks import Visibility, bar, best_guess, choose_one, draw, note, odds, rail
 from .lesson import advance, choose_epsilon, picture, play_button, playing, say, slide
 

@@ -15,7 +15,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.release import Release
 from core.releases.seal import seal
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.projected import Projected
 from tests.analysis.poured import box_of, clusters, poured
 from tests.depth import deep, draws

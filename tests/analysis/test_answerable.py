@@ -8,7 +8,7 @@ from core.domain import Domain
 from core.geometry.kernels import Euclidean, Gaussian
 from core.privacy.budget import Budget
 from core.releases.job import release
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.race import Race
 
 PLANE = Domain.of(x=(0, 10), y=(0, 10))

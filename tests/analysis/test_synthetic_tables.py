@@ -19,7 +19,7 @@ from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.moments import Moments
 from core.sketches.part import Part
 from core.sketches.tables.table_answers import TableAnswers

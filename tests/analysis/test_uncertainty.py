@@ -29,7 +29,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.answers import Answers
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from tests.analysis.poured import box_of, clusters, poured
 from tests.depth import deep, draws
 

@@ -10,7 +10,7 @@ from core.geometry.kernels import Gaussian
 from core.releases.engine.building import ExactTable
 from core.releases.release import Release
 from core.sketches.classes import Classes
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from tests.analysis.labelled import sealed
 
 PLACES = Domain((Numeric("x", -5.0, 8.0), Numeric("y", -5.0, 5.0)))

@@ -21,7 +21,7 @@ from core.releases import job, payment, release_store, seal
 from core.releases.kind import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.distance import Distance
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from tests.depth import draws
 
 PURE, DELTA, REPLACED = Budget(1), Budget(1, "0.000001"), Budget(1, 0, "replace_one")

@@ -14,7 +14,7 @@ from core.local.poll_server import PollServer
 from core.local.poll_store import Polls
 from core.local.survey import Survey
 from core.releases.release_store import Shelf
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.tables.tables import Tables
 
 SCRIPTS = (

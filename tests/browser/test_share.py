@@ -15,9 +15,9 @@ from core.geometry import kernels
 from core.models.linear_models import LinearModel
 from core.models.training_task import Task
 from core.releases.comparison import Comparison
-from core.sketches.grids.grid_axes import Axis
-from core.sketches.grids.histogram import Histogram
-from core.sketches.grids.splines import POINTS_A_CELL, coefficients, fitting_points
+from core.sketches.grid_axes import Axis
+from core.sketches.histogram import Histogram
+from core.sketches.splines import POINTS_A_CELL, coefficients, fitting_points
 from core.sketches.tables.tables import Tables
 from tests.known_releases.make import FOLDER as KNOWN
 from tests.releases_for_tests import small_release

@@ -20,7 +20,7 @@ from core.domain import Categorical, Coordinate, Domain, Numeric, PrivacyUnit, R
 from core.figures.exploration import Density, Exploration, Points, Sampled, plain_value
 from core.figures.programs import command_for, literal, notebook_for, program_for, script_for
 from core.geometry.kernels import Gaussian
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
 from tests.figures.explorations import HARMLESS, HOSTILE, exploration_of, release_of

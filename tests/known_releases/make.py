@@ -42,7 +42,7 @@ from core.sketches.classes import Classes
 from core.sketches.directions import Directions
 from core.sketches.distance import Distance
 from core.sketches.features import Features
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.linear import LinearSketch
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.minhash import MinHash

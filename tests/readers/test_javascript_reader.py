@@ -24,7 +24,7 @@ from core.releases.comparison import Comparison
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.features import Features
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.race import Race
 from core.sources.public_tables import FOLDER as SAMPLES
 from tests.depth import sampled

@@ -14,7 +14,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.comparison import Banded
 from core.releases.job import release
 from core.sketches.distance import Distance
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.race import Race
 from core.sketches.tables.tables import Tables
 

@@ -21,7 +21,7 @@ from core.releases.going_on import kept_for
 from core.releases.payment import LedgerAccount
 from core.releases.release import load
 from core.releases.topping_up import ToppingUp, averaged
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.plan import planned_for
 from core.sketches.race import Race

@@ -113,7 +113,7 @@ def test_the_formats_do_not_mix(tmp_path):
 
 
 def small_histogram_manifest(facts: dict) -> dict:
-    from core.sketches.grids.histogram import Histogram
+    from core.sketches.histogram import Histogram
 
     sketch = Histogram(Domain.from_dict(facts["domain"]), kernels.Laplacian(10.0), cells=(4,))
     return facts | {"mechanism": sketch.name, "parameters": sketch.parameters()}

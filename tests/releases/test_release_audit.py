@@ -19,7 +19,7 @@ from core.releases.release_audit import findings
 from core.sketches import plan as planning
 from core.sketches import race as race_module
 from core.sketches.directions import Directions
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.race import Race
 from core.sources import queried
 from tests.depth import crossed, deep, draws, sampled

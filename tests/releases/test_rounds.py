@@ -19,7 +19,7 @@ from core.releases.rounds.owner_steps import make_hello, make_share, unmask
 from core.releases.rounds.round_messages import OwnerKey, read_message
 from core.releases.rounds.round_plan import RoundPlan, ways
 from core.runtime import archives
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.race import Race
 from core.sketches.tables.chosen import ChosenTables
 from tests.depth import draws

@@ -14,7 +14,7 @@ from core.releases.seal import seal
 from core.sketches.answers import level_of_each
 from core.sketches.distance import Distance
 from core.sketches.features import Features
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.race import Race
 from tests.depth import draws
 

@@ -16,7 +16,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.manifest import Averaged
 from core.releases.release import load
 from core.releases.topping_up import ToppingUp, _Spent, averaged
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.plan import planned_for
 from core.sketches.race import Race

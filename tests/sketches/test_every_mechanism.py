@@ -13,7 +13,7 @@ from core.lab.published.exponential_sum import ExponentialSum
 from core.lab.published.markov_model import MeasuredCliques
 from core.lab.published.mst import SpanningTree
 from core.sketches.directions import Directions
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.linear import LinearSketch
 from core.sketches.living import Living
 from core.sketches.registry import cards

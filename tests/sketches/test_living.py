@@ -12,7 +12,7 @@ from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.budget import Budget, Neighbours
 from core.releases.engine.building import TableBuilder
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.living import Living
 from core.sketches.moments import Moments
 from core.sketches.race import Race

@@ -15,7 +15,7 @@ from core.privacy.budget import Budget, Neighbours
 from core.sketches.directions import Directions
 from core.sketches.distance import Distance
 from core.sketches.features import Features
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.mechanism_audit import audit_sketch, worst_neighbours
 from core.sketches.minhash import SCHEMES, MinHash
 from core.sketches.moments import Moments

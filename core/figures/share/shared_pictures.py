@@ -1,7 +1,7 @@
 """What a shared page draws: grids that it decodes itself, pictures worked out beforehand, and released counts.
 
 The page decodes a grid's counters from the very file that it carries, fits the kernel's factors to the splines of each
-axis and adds up, as `core.sketches.grids.smoothing` does: answers and errors are the same but for rounding. Of other
+axis and adds up, as `core.sketches.smoothing` does: answers and errors are the same but for rounding. Of other
 releases it gets pictures on some number of places each; between them it reads along straight lines.
 """
 
@@ -30,7 +30,7 @@ from ...local.post_processing import POST, said_of
 from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...runtime.environment import one_thread
-from ...sketches.grids.histogram import Histogram
+from ...sketches.histogram import Histogram
 from ...sketches.tables.best_guess import BestGuess
 from ...sketches.tables.counts import missing_label
 from ...sketches.tables.table_answers import TableAnswers

@@ -20,7 +20,7 @@ Every cell of a public grid counts its records and gets noise of its own (Dwork,
 3: disjoint cells share one budget). Noise grows with the number of cells that the kernel reaches, and the error of the
 cells' width with their size, so there is a best number of cells; in more than a few dimensions there are none left.
 
-`core.sketches.grids.histogram` is what becomes of it when records are shared between cells and the kernel is undone.
+`core.sketches.histogram` is what becomes of it when records are shared between cells and the kernel is undone.
 """
 
 from __future__ import annotations

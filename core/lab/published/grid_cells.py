@@ -28,7 +28,7 @@ from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Choice, Several, Validated, Whole, parameter
 from ...sketches.answers import Answers
-from ...sketches.grids.grid_axes import Ruler, find_cells
+from ...sketches.grid_axes import Ruler, find_cells
 from ...sketches.linear import LinearSketch
 from ...sketches.mechanism_spec import MechanismSpec
 

@@ -6,14 +6,14 @@ stay as they are, as that keeps the noise without bias and its variance known; d
 
 How many cells a grid should have: those with the least expected error of a typical answer, from public facts alone.
 
-Fewer cells add up less noise, and move records further to their centres. As for `core.sketches.grids.histogram`, a
+Fewer cells add up less noise, and move records further to their centres. As for `core.sketches.histogram`, a
 typical answer is taken to be ten times that of records spread evenly over the bounds, and the records of a cell to lie
 in one heap at an unknown place in it.
 
 Kernel sums over the centres of all cells of a grid, and what the noise of the cells' counts makes of them.
 
 A small grid is read cell by cell. On a larger one the kernel is taken as a sum of products of one factor an axis, which
-`core.sketches.grids.query_axes` finds to within 0.00003 of a record, and the grid is summed over one axis after
+`core.sketches.query_axes` finds to within 0.00003 of a record, and the grid is summed over one axis after
 another.
 """
 
@@ -35,10 +35,10 @@ from ...geometry.kernels import Kernel
 from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget
 from ...sketches.answers import Answers
-from ...sketches.grids.grid_axes import along, is_product_of_columns
-from ...sketches.grids.histogram_sizes import TYPICAL_CROWDING, reach
-from ...sketches.grids.query_axes import Places, Terms, product_terms
+from ...sketches.grid_axes import along, is_product_of_columns
+from ...sketches.histogram_sizes import TYPICAL_CROWDING, reach
 from ...sketches.linear import KernelSketch, least_error
+from ...sketches.query_axes import Places, Terms, product_terms
 from .grid_cells import Cells
 
 DIRECT = 1 << 14  # Cells of the largest grid that is read cell by cell for every query, where there is another way.

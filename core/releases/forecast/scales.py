@@ -6,7 +6,7 @@ bandwidth h is known in closed form, as they are made of Gaussian heaps: what h 
 by chance, and the noise of the counters that are added up.
 
 The grid is released once, and its counts are smoothed when they are read, so its readers choose h
-(`core.sketches.grids.histogram_sizes`). A finer grid shows finer detail and adds more counters' noise up where a wide h
+(`core.sketches.histogram_sizes`). A finer grid shows finer detail and adds more counters' noise up where a wide h
 would do. The one that is chosen has the least error by geometric mean over the kinds, each with the bandwidth that
 suits it, beside the best of all grids; `bandwidth` is the one with the least error over the ordinary kinds, for answers
 where nobody chooses. How fine a grid may be is limited by the steps that are publicly known of a
@@ -33,10 +33,10 @@ from ...formatting.numbers import listed, significant
 from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
 from ...runtime.counter_tables import Floats
-from ...sketches.grids.grid_axes import Axis
-from ...sketches.grids.histogram import Histogram
-from ...sketches.grids.histogram_sizes import STEP, ladder
-from ...sketches.grids.smoothing import Smoothing
+from ...sketches.grid_axes import Axis
+from ...sketches.histogram import Histogram
+from ...sketches.histogram_sizes import STEP, ladder
+from ...sketches.smoothing import Smoothing
 from .one_trial import checked_records
 
 

@@ -29,7 +29,7 @@ from ...domain import Categorical, Column, Cyclic, Dates, Domain, Numeric, Order
 from ...domain.dates import STEPS
 from ...domain.texts_and_items import TextLength
 from ...errors import RequestError
-from ..grids.grid_axes import Ruler, find_cells
+from ..grid_axes import Ruler, find_cells
 
 MOST_VALUES = 1 << 40  # Beyond which steps are too fine to matter.
 HOUR, DAY = 3_600, 86_400

@@ -11,7 +11,7 @@ from core.figures.share.gallery import publish
 from core.geometry import kernels
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.tables.tables import Tables
 
 HOSTILE = "</script><img src=x onerror=alert(1)>[a](b)"

@@ -34,7 +34,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.directions import Directions
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.living import Living
 from core.sketches.race import Race
 from core.sketches.tables.tables import Tables

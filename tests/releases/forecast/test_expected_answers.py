@@ -23,7 +23,7 @@ from core.releases.forecast.expected_answers import (
 from core.releases.forecast.expected_answers import typical_answer as typical
 from core.releases.forecast.forecast import forecast
 from core.sketches.distance import Distance
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.moments import Moments
 from core.sketches.plan import plan
 

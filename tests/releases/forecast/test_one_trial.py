@@ -17,7 +17,7 @@ from core.releases.forecast.forecast import forecast
 from core.releases.forecast.one_trial import rehearse, scaled_table
 from core.releases.job import release
 from core.releases.seal import seal
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.plan import plan
 
 DOMAIN = Domain.of(x=(0, 10))

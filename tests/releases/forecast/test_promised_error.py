@@ -9,7 +9,7 @@ from core.releases.forecast.draft import Draft
 from core.releases.forecast.expected_answers import error_definition, size_limit, typical_answer
 from core.releases.forecast.forecast import forecast
 from core.releases.forecast.recommendation import Closeness, Distances, recommend
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.plan import plan
 
 LINE = Domain.of(x=(0, 100))

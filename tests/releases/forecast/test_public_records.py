@@ -13,7 +13,7 @@ from core.privacy.budget import Budget
 from core.releases.forecast.forecast import forecast
 from core.releases.forecast.public_records import PublicRecords, sampled_trial
 from core.sketches.features import Features
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 
 DOMAIN = Domain((Numeric("x", 0, 100), Numeric("y", 0, 1)), scale="box")
 FRAME = pd.DataFrame({"y": np.tile([0.2, 0.4], 300), "z": 1.0, "x": np.linspace(20, 60, 600)})

@@ -11,7 +11,7 @@ from core.releases.forecast.forecast import forecast
 from core.releases.forecast.trial import FEWER, NONE, SEEN, _close_populations, close_errors
 from core.sketches.classes import Classes
 from core.sketches.distance import Distance
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.plan import plan
 from core.sketches.race import Race
 

@@ -12,7 +12,7 @@ from core.errors import RequestError
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.tables.counts import places_of
 from core.sketches.tables.table_weights import for_squares, for_sums
 from core.sketches.tables.tables import Tables

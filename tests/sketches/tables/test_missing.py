@@ -17,7 +17,7 @@ from core.errors import RequestError
 from core.figures.meaning import left_out
 from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.parts import Parts
 from core.sketches.tables.table_answers import TableAnswers, TableGuess

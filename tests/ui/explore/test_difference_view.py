@@ -6,7 +6,7 @@ import pytest
 from core import Budget, Domain, release
 from core.domain import Categorical, Numeric
 from core.geometry import kernels
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.registry import distance
 from core.sketches.tables.tables import Tables
 from core.ui.explore.difference_view import ALL, CAVEAT, COMPARE, MEANS, TOGETHER, TWO

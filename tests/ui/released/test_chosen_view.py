@@ -15,7 +15,7 @@ from core.geometry import kernels
 from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.race import Race
 from core.sketches.tables.tables import Tables

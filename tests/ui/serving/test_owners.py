@@ -20,7 +20,7 @@ from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
 from core.releases.payment import check_all_remembered
-from core.sketches.grids.histogram import Histogram
+from core.sketches.histogram import Histogram
 from core.ui.serving.approvals import State, plan_of
 from core.ui.serving.owners import REFUSED, OwnLedger, check_found, check_named
 from core.ui.serving.settings import Approval

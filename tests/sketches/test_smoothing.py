@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from core.domain import Domain, Numeric
 from core.geometry.kernels import Euclidean, Exponential, Gaussian, Laplacian, Manhattan, Mixture, Smooth, SmoothSquared
-from core.sketches.grids import smoothing
-from core.sketches.grids.grid_axes import Axis
-from core.sketches.grids.histogram import SCALE, Histogram
-from core.sketches.grids.query_axes import LARGEST_ERROR, Places
-from core.sketches.grids.splines import coarsened, refined
+from core.sketches import smoothing
+from core.sketches.grid_axes import Axis
+from core.sketches.histogram import SCALE, Histogram
+from core.sketches.query_axes import LARGEST_ERROR, Places
+from core.sketches.splines import coarsened, refined
 from tests.depth import crossed, draws
 from tests.sketches.checking import poured
 

@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 import scipy
 
-from ...geometry.kernels import (
+from ..geometry.kernels import (
     Euclidean,
     Exponential,
     Gaussian,

@@ -3,7 +3,7 @@
 Cells are even between bounds, or of whole steps, or one for every category.
 
 Of an axis and the factor of a kernel along it: its coefficients there, and how well they fit. What a grid answers
-wrongly is forecast from such profiles, one an axis (`core.sketches.grids.smoothing`).
+wrongly is forecast from such profiles, one an axis (`core.sketches.smoothing`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...geometry.kernels import Gaussian, Kernel, Laplacian, Product
-from ...runtime.compiled_code import njit
-from ...runtime.environment import over_ranges
-from .splines import ORDER, POINTS_A_CELL, bspline, coarsened, coefficients, combined, fitting_points, gathered, refined
+from ..geometry.kernels import Gaussian, Kernel, Laplacian, Product
+from ..runtime.compiled_code import njit
+from ..runtime.environment import over_ranges
+from .splines import (
+    ORDER,
+    POINTS_A_CELL,
+    bspline,
+    coarsened,
+    coefficients,
+    combined,
+    fitting_points,
+    gathered,
+    refined,
+)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """The noisy histogram, smoothed by the kernel when it is read: the sketch of choice in one to three dimensions.
 
-A record is shared between the grid points around it (`core.sketches.grids.splines`), 1 in all, and one table of noisy
+A record is shared between the grid points around it (`core.sketches.splines`), 1 in all, and one table of noisy
 counts answers kernel sums of the kernel it was made for: f(q) = sum over grid points of w(q) times count, with w(q) the
 coefficients of K(q, .) on the grid. Where a column has public steps that are not fine against the kernel, every value
 has a counter of its own, and nothing is lost by the grid; so has every value around a circle, where midnight is no end.
 Where RACE pays for R rows, the histogram pays for one; its answers add up the noise of about (1.8 bandwidths / pitch)^d
 counters instead, which is less as long as d is small. A second, coarse grid may take most of the record and leave the
-fine one the details (`core.sketches.grids.smoothing`).
+fine one the details (`core.sketches.smoothing`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...domain import Categorical, Cyclic, Domain
-from ...errors import RequestError
-from ...formatting.numbers import significant
-from ...geometry.kernels import KERNEL, Bandwidth, Kernel, Laplacian, Stationary, stationary, stretched
-from ...geometry.uniforms import PublicRandom
-from ...privacy.budget import Budget, Neighbours, Sensitivity
-from ...runtime.parameters import Number, Resolved, Several, Whole, parameter
-from ..answers import Answers
-from ..linear import KernelSketch
-from ..mechanism_spec import KERNEL_OPTIONS, MechanismSpec, columns, sides
+from ..domain import Categorical, Cyclic, Domain
+from ..errors import RequestError
+from ..formatting.numbers import significant
+from ..geometry.kernels import KERNEL, Bandwidth, Kernel, Laplacian, Stationary, stationary, stretched
+from ..geometry.uniforms import PublicRandom
+from ..privacy.budget import Budget, Neighbours, Sensitivity
+from ..runtime.parameters import Number, Resolved, Several, Whole, parameter
+from .answers import Answers
 from .grid_axes import Axis, is_product_of_columns
 from .histogram_sizes import (
     LEAST_SHARE,
@@ -41,6 +39,8 @@ from .histogram_sizes import (
     estimated_risks,
     reach,
 )
+from .linear import KernelSketch
+from .mechanism_spec import KERNEL_OPTIONS, MechanismSpec, columns, sides
 from .smoothing import Smoothing
 from .splines import share_records
 
@@ -64,7 +64,7 @@ class Histogram(KernelSketch):
         The public facts about the records.
     kernel : Kernel
         Any kernel of `core.geometry.kernels`. Products of one factor a column (Gaussian, Laplacian) are read column by
-        column, and kernels of a distance as sums of such products (`core.sketches.grids.query_axes`), which adds an
+        column, and kernels of a distance as sums of such products (`core.sketches.query_axes`), which adds an
         error of 0.00003 a record at most; others, such as those of an angle, by summing over the whole grid, which is
         slow.
     cells : tuple[int, ...] | None

@@ -16,8 +16,8 @@ from threading import Lock
 import numpy as np
 from scipy.linalg import solveh_banded
 
-from ...runtime.compiled_code import njit
-from ...runtime.environment import over_ranges
+from ..runtime.compiled_code import njit
+from ..runtime.environment import over_ranges
 
 ORDER = 4  # Grid points that share a number.
 # Grid points beyond either end to which a kernel is fitted, so that the ends of the grid are like its middle.

@@ -16,8 +16,8 @@ from core.releases.forecast.scales import in_unit
 from core.releases.job import release
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches.grids.histogram import Histogram
-from core.sketches.grids.histogram_sizes import estimated_risks
+from core.sketches.histogram import Histogram
+from core.sketches.histogram_sizes import estimated_risks
 from core.sketches.mechanism_audit import audit_sketch
 from tests.sketches.checking import poured
 

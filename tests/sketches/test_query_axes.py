@@ -16,8 +16,8 @@ from core.geometry.kernels import (
     SmoothL1,
     SmoothSquared,
 )
-from core.sketches.grids.grid_axes import is_product_of_columns
-from core.sketches.grids.query_axes import LARGEST_ERROR, MAX_TERMS, Places, product_terms
+from core.sketches.grid_axes import is_product_of_columns
+from core.sketches.query_axes import LARGEST_ERROR, MAX_TERMS, Places, product_terms
 
 
 def largest_error(kernel) -> float:

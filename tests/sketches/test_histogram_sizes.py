@@ -12,9 +12,9 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import Release, load
 from core.sketches.classes import Classes
-from core.sketches.grids.grid_axes import Axis
-from core.sketches.grids.histogram import Histogram
-from core.sketches.grids.histogram_sizes import around, estimated_risks
+from core.sketches.grid_axes import Axis
+from core.sketches.histogram import Histogram
+from core.sketches.histogram_sizes import around, estimated_risks
 from core.sketches.race import Race
 from tests.depth import deep, draws
 

@@ -31,10 +31,10 @@ from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches import linear, mechanism_audit
-from core.sketches.grids.histogram import SCALE, Histogram
-from core.sketches.grids.splines import bspline, coefficients, combined, fitting_points
+from core.sketches.histogram import SCALE, Histogram
 from core.sketches.mechanism_audit import audit_sketch, worst_neighbours
 from core.sketches.registry import sketch_from_parameters
+from core.sketches.splines import bspline, coefficients, combined, fitting_points
 from tests.depth import crossed, deep, draws
 from tests.sketches.checking import poured
 
@@ -447,7 +447,7 @@ def test_parameters_rebuild_the_sketch_and_hostile_ones_are_refused():
 @pytest.mark.parametrize("bandwidth", [1e4, 2e5])
 def test_bounds_many_times_as_wide_as_the_kernel_are_refused_or_tried_with_one_grid(bandwidth, monkeypatch):
     """Incomes up to 10⁹ with a kernel of 10⁴ were tried for minutes, by fits of 100,000 cells."""
-    from core.sketches.grids import histogram_sizes
+    from core.sketches import histogram_sizes
 
     fits = []
     made = histogram_sizes._with_grids

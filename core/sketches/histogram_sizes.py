@@ -37,11 +37,11 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 import scipy
 
-from ...domain import Categorical, Domain
-from ...errors import RequestError
-from ...geometry.kernels import Kernel
-from ...privacy.budget import Budget
-from ...privacy.calibration import NoiseScale
+from ..domain import Categorical, Domain
+from ..errors import RequestError
+from ..geometry.kernels import Kernel
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale
 from .grid_axes import Axis, along, is_product_of_columns
 from .smoothing import MAX_FITTED, MOST_WHOLE, Smoothing
 from .splines import ORDER, POINTS_A_CELL, coefficients, fitting_points
@@ -71,7 +71,7 @@ LEAST_SEEN = 0.2  # Share of all records that a typical answer is taken to be at
 
 
 class Sizable(Protocol):
-    """What is asked of a histogram (`core.sketches.grids.histogram`) whose cells are to be found."""
+    """What is asked of a histogram (`core.sketches.histogram`) whose cells are to be found."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 

@@ -1,8 +1,8 @@
 """Reading grids of shared counts through a kernel: estimates, what noise does to them, and what the grid does.
 
 The estimate at q combines the counters with the coefficients of K(q, .) on the grid. When the kernel is a product of
-one factor an axis, so are the coefficients, and everything is done axis by axis (`core.sketches.grids.query_axes`).
-Kernels of a distance are sums of such products (`core.sketches.grids.query_axes`), and so are their coefficients.
+one factor an axis, so are the coefficients, and everything is done axis by axis (`core.sketches.query_axes`).
+Kernels of a distance are sums of such products (`core.sketches.query_axes`), and so are their coefficients.
 What is left, such as a kernel of the angle, is evaluated on the whole grid for every query.
 
 Two grids share the noise better than one. A coarse grid fits the kernel roughly, with few counters to add up; a fine
@@ -19,8 +19,8 @@ from functools import cached_property, partial, reduce
 
 import numpy as np
 
-from ...errors import RequestError
-from ...geometry.kernels import Kernel
+from ..errors import RequestError
+from ..geometry.kernels import Kernel
 from .grid_axes import Axis, AxisFit, Profile, along_axis, heaps_of
 from .query_axes import Places, product_terms
 from .splines import POINTS_A_CELL, combined, fitting_points
