@@ -36,7 +36,6 @@ from ..privacy.budget import Number
 from ..releases.release import Release
 from ..sketches.race import Race
 from .private import kernel_of, without_values
-from ..sketches.race import Race
 
 QUESTION = "local reports"
 
