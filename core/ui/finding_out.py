@@ -65,6 +65,8 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
         if bought:
             st.header("3 · How much privacy?", anchor=False)
             note(f"Found out for {listed([one.price for one in bought])}. To correct what was found costs nothing.")
+            if hidden := _hidden(bought):
+                note(hidden)
             heaps = [heap for one in bought if one.found is not None for heap in one.found.heaps]
             if heaps:
                 note(f"Where numbers pile up: {' '.join(heaps)}")
@@ -116,6 +118,18 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
     part = PARTS[stage.share]
     consequence = f"{part.capitalize()} of {whole} is spent; the rest is for the release."
     return Decision(f"Find out, for {part} of {whole}", missing, consequence, stage, ledger, account)
+
+
+def _hidden(bought: Sequence[Purchase]) -> str:
+    """What to do where noise hid most of what there was to find; "" where it did not."""
+    whys = [why for one in bought for why in one.said.values()]
+    hidden = sum(isinstance(why, str) and "noise" in why for why in whys)
+    if not whys or 2 * hidden < len(whys):
+        return ""
+    return (
+        f"Noise hid {'all' if hidden == len(whys) else 'most'} columns, as it does where there are few rows: open "
+        "their lines and say what anyone may know of them. That costs nothing."
+    )
 
 
 def _no_room(account: Account) -> str:

@@ -272,6 +272,12 @@ def test_what_nobody_said_is_found_out_stands_in_the_form_and_can_be_corrected(l
 
 
 @pytest.mark.thorough
+def test_where_noise_hid_all_columns_of_few_rows_the_page_says_what_to_do(ledger):
+    app = found(with_file(b"town;sex\n" + b"Bern;f\nUri;m\n" * 20))
+    assert "Noise hid all columns" in shown(app) and "open their lines" in shown(app)
+
+
+@pytest.mark.thorough
 def test_what_was_found_is_there_with_its_price_after_a_reload(ledger):
     found(with_file(MANY))
     app = with_file(MANY)
