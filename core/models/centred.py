@@ -17,6 +17,13 @@ much of all coordinates. How many directions are taken, and when, follows from p
 on photographs in 512 numbers (ten classes, 1,875 records, ε = 1) 58% were right where all coordinates had 21%
 within bounds that just hold each number, and 39% and 13% within common ones; on drawn digits in 196 numbers 50% either
 way. Of two classes some sets lost what others won, and all coordinates are taken.
+
+**From where records lie.** Where counts of the records in cells of each column were released (`noise_bands`), they say
+a middle and how far records are from it, and coordinates are told from there (`Frame`): what all records have alike the
+1 in front has, and a radius that few numbers between wide bounds are near to makes no noise longer. A shift and a
+stretch that are public leave a record a function of itself alone, no longer than the radius of the frame. Where a
+number is predicted the 1 in front is shortened along with all else, and what is predicted with it: a line that fits
+whole records fits shortened ones.
 """
 
 from __future__ import annotations
@@ -111,10 +118,31 @@ def directions(categories: int) -> np.ndarray:
     return found
 
 
-def centred(task: Task, units: np.ndarray, unit: int, many: int = 0) -> tuple[np.ndarray, int]:
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Where records lie, as was released: what centred coordinates are told from."""
+
+    middle: np.ndarray  # float64 (d,)
+    stretch: np.ndarray  # What each coordinate is multiplied by, float64 (d,).
+    radius: float  # At which records are cut.
+
+    def told(self, vectors: np.ndarray) -> np.ndarray:
+        """Centred records (n, d + 1) as they are from here, each a function of that record alone."""
+        return np.column_stack((vectors[:, :1], (vectors[:, 1:] - self.middle) * self.stretch))
+
+    def from_nowhere(self, rows: np.ndarray) -> np.ndarray:
+        """Coefficients of what is told from here as of centred coordinates, float64 (..., d + 1)."""
+        slopes = rows[..., 1:] * self.stretch
+        return np.concatenate((rows[..., :1] - slopes @ self.middle[:, None], slopes), axis=-1)
+
+
+def centred(
+    task: Task, units: np.ndarray, unit: int, many: int = 0, frame: Frame | None = None
+) -> tuple[np.ndarray, int]:
     """Records of `Task.gather` with centred coordinates, int64 (n, d + 1), and their largest squared length in units.
 
     `unit`: What 1 counts. `many`: Along how many public directions they are told; 0 where along all coordinates.
+    `frame`: What they are told from; None where from 0.
     """
     found = np.zeros((len(units), centred_width(task) + 1))
     found[:, 0] = 1.0
@@ -126,9 +154,18 @@ def centred(task: Task, units: np.ndarray, unit: int, many: int = 0) -> tuple[np
             at = np.argmax(values, axis=1)
             found[:, own.own] = directions(block.size)[at] * np.take_along_axis(values, at[:, None], axis=1)
     radius = centred_radius(task)
+    if frame is not None:
+        found, radius = frame.told(found), frame.radius
     if many:
         found, radius = _along(whole_vectors(found, radius, unit) / unit, many), CUT * radius
     return whole_vectors(found, radius, unit), unit**2 + longest_features(radius, unit)
+
+
+def shortened_whole(task: Task, units: np.ndarray, unit: int, frame: Frame) -> tuple[np.ndarray, int]:
+    """As `centred`, with the 1 in front shortened along with all else."""
+    found = frame.told(centred(task, units, unit)[0] / unit)
+    longest = math.sqrt(1.0 + frame.radius**2)
+    return whole_vectors(np.column_stack((found[:, 0], found)), longest, unit)[:, 1:], longest_features(longest, unit)
 
 
 def of_all_coordinates(task: Task, rows: np.ndarray) -> np.ndarray:

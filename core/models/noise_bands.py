@@ -36,15 +36,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import nnls
 from scipy.special import logsumexp, ndtr
 
-from ..privacy.budget import Neighbours, Sensitivity
-from .bending import curved
-from .centred import Block, blocks_of, centred_blocks, centred_radius, directions
+from ..privacy.budget import Budget, Neighbours, Sensitivity
+from .bending import SHARE, SHARE_OF_PRODUCTS, curved
+from .centred import Block, Frame, blocks_of, centred_blocks, centred_radius, centred_width, directions
 from .model_file import BITS
 from .training_task import Task
 
@@ -147,6 +148,11 @@ RATIOS = 2.0 ** np.arange(-16.0, 31.0)  # Variances that are tried, in the usual
 LEAST_SHARE = 5e-4  # Of the records, in a cell.
 UNSURE = 0.1  # How far off means may be, squared, as a share of the variance, for anything to be taken out.
 LITTLE = 1e-12
+CELLS_SHARE = Fraction(1, 20)  # Of epsilon, for the counts.
+WORTH_COUNTING = 8  # ε of a cell times records, above which cells of straight lines are counted.
+# Of columns that differ less than others how much is made up for; the least that is reckoned with; and where records
+# are cut, in their usual lengths.
+EVENED, LEAST_APART, CUT = 0.5, 1e-3, 0.8
 
 
 def _counts_of(block: Block) -> int:
@@ -163,7 +169,8 @@ def in_cells(task: Task, units: np.ndarray, unit: int) -> np.ndarray:
             found.append((values > 0).sum(axis=0))
         elif not block.several:
             # The first tent is 1 - |v|, however much the record was shortened.
-            whole = np.abs(values[:, 0]) + values[:, 1] if block.halvings else np.full(len(values), unit)
+            straight = np.full(len(values), unit * task.shortened_by)
+            whole = np.abs(values[:, 0]) + values[:, 1] if block.halvings else straight
             cells = np.floor((values[:, 0] / np.maximum(whole, 1) + 1.0) * (CELLS / 2))
             found.append(np.bincount(np.clip(cells, 0, CELLS - 1).astype(np.int64), minlength=CELLS))
     return np.concatenate(found).astype(np.int64)
@@ -174,6 +181,13 @@ def cells_sensitivity(task: Task, neighbours: Neighbours) -> Sensitivity:
     columns = sum(not block.several for block in blocks_of(task))
     moved = columns * (2 if neighbours is Neighbours.REPLACE_ONE else 1)
     return Sensitivity(moved, moved, unit_shifts=True)
+
+
+def worth_counting(task: Task, budget: Budget, records: float) -> bool:
+    """Whether counts of cells tell where so many records lie, for what they cost."""
+    moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
+    heard = records * float(Fraction(budget.epsilon) * CELLS_SHARE) / (moves * task.domain.unit.records)
+    return heard > WORTH_COUNTING * len(task.features.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +219,29 @@ class Spread:
         length = np.sqrt(sum(float(np.trace(one.spread) + one.means @ one.means) for one in known))
         cut = min(task.shortened_by, centred_radius(task) / max(length, LITTLE))
         return cls(records, tuple(replace(one, means=cut * one.means, spread=cut**2 * one.spread) for one in known))
+
+    def frame(self, task: Task) -> Frame:
+        """What records are told from, so that their lengths are what they differ by."""
+        size = centred_width(task)
+        middle, stretch, apart = np.zeros(size), np.ones(size), np.zeros(size)
+        for one in self.columns:
+            at = slice(one.block.own.start - 1, one.block.own.stop - 1)
+            middle[at], apart[at] = one.means, np.diag(one.spread)
+            stretch[at] = max(float(apart[at].sum()), LEAST_APART) ** (-EVENED / 2.0)
+        stretch /= stretch.mean()
+        # Waves are so long; products are about the square of the usual number.
+        usual = float(np.mean([np.trace(one.spread) + one.means @ one.means for one in self.columns]))
+        several = SHARE * (task.waves > 0) + SHARE_OF_PRODUCTS * (len(task.pairs) > 0) * min(1.0, usual) ** 2
+        return Frame(middle, stretch, CUT * math.sqrt(float(apart @ stretch**2) + task.corner * several))
+
+    def within(self, frame: Frame) -> Spread:
+        """The same of what is told from there."""
+        columns = []
+        for one in self.columns:
+            stretch = frame.stretch[one.block.own.start - 1 : one.block.own.stop - 1]
+            spread = np.outer(stretch, stretch) * one.spread
+            columns.append(replace(one, means=np.zeros_like(one.means), spread=spread))
+        return replace(self, columns=tuple(columns))
 
     def deviation(self, weights: np.ndarray) -> float:
         """Of scores, float64 (d + 1,), over the records."""

@@ -27,6 +27,10 @@ what is released is its exact minimiser rounded to a public grid (`certified_log
 **Three fits, so that what noise hides is no worse than a constant.** Nothing above asks what o_i is, so it may be any
 function of the record and of what was released before, and ε adds up.
 
+Counts of the records in cells of each column are bought before all of it with `CELLS_SHARE` of epsilon where so much
+tells them; coordinates are told from where they say that records lie, and a record that is cut there has o_i cut by as
+much (`centred`).
+
 1.  A fit of x = 1 alone says where y lies: noise of one number, which the ridge draws to 0 by a known part of it.
 2.  How many y are how far from there, in the shells of `SHELLS`, says how sharp the next loss is: of numbers that lie
     close together it must be sharper, as noise is 1/a long. One record moves one count by 1, a replaced one two.
@@ -37,8 +41,7 @@ function of the record and of what was released before, and ε adds up.
 
 1, 2 and 4 have shares of ε that fall with εn, a hundredth where records say more than noise does.
 
-**What noise alone explains** is taken out of the minimiser (`noise_bands`), for which counts of the records in cells of
-each column are bought with `CELLS_SHARE` of epsilon where so much tells them. All add up.
+**What noise alone explains** is taken out of the minimiser (`noise_bands`), by the same counts.
 
 The mean alone, for records of which a promise lets nobody learn more: their number and the sum of y. One record more or
 less moves these by 1 each (L1 2, L2² 2), a replaced one the sum alone, by 2 (L1 2, L2² 4).
@@ -64,12 +67,12 @@ from ..privacy.noise.vector_noise import L2Vector
 from ..privacy.replay.solved_laws import PerturbedFit
 from ..privacy.replay.tape import drawn
 from .amp import READ_UNIT, in_unit_ball
-from .centred import centred, centred_width, of_all_coordinates
+from .centred import centred, centred_width, of_all_coordinates, shortened_whole
 from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .least_squares import times
 from .linear_models import NumberModel
 from .method import NumberMethod
-from .noise_bands import Spread, cells_sensitivity, in_cells
+from .noise_bands import CELLS_SHARE, Spread, cells_sensitivity, in_cells, worth_counting
 from .number_descent import SEEN, SQUARE_INSIDE
 from .training_task import Task
 
@@ -80,8 +83,6 @@ where noise is little and 16 where it is much, and 2 up to ten times as far off.
 # the sharpness is, at least and at most; and the share of its noise that is put on a count, as too blunt errs more.
 SHELLS, USUAL, SHARP, BLUNTEST, SHARPEST, CAREFUL = 2.0 ** np.arange(-6, 2), 0.62, 2.5, 8.0, 64.0, 0.25
 SHARP_BITS = 6  # Sharpness is a multiple of 2^-6.
-CELLS_SHARE = Fraction(1, 20)  # Of epsilon, for the counts that say which coefficients noise alone explains.
-WORTH_COUNTING = 8  # ε of a cell times records, above which cells are counted.
 # Of epsilon, for what is asked beside the fit of all coordinates: usually, at most, and so much as times ε and records
 # is `WELL`; and the parts of that for the constant, the shells, and what is to be believed.
 USUAL_SHARE, LARGEST_SHARE, WELL = Fraction(1, 20), Fraction(1, 10), 75
@@ -165,8 +166,8 @@ class PureFit(NumberMethod):
         whole = float(self.rates(budget)[2] / (self.beside * OF_BELIEVED)) * max(1.0, records) / 2.0
         share = Fraction(WELL / whole).limit_denominator(1000)
         beside = min(LARGEST_SHARE, max(Fraction(1, 1000), share))
-        counted = whole * float(CELLS_SHARE) > WORTH_COUNTING * len(self.features.columns)
-        return replace(self.shortened(2.0 if counted else 0.0), beside=beside, about=records, counted=counted)
+        counted = worth_counting(self, budget, records)
+        return replace(self if counted else self.shortened(0.0), beside=beside, about=records, counted=counted)
 
     def _planned(self, budget: Budget) -> PureNoise:
         cells = self.cells(budget)
@@ -197,13 +198,15 @@ class PureFit(NumberMethod):
         whole = whole - round(constant * by_1)
         shells = add_noise(in_shells(whole), plan.shells, noise_source)
         sharp = sharpness(shells, plan.shells.variance, spread.records)
-        vectors, length = in_unit_ball(*centred(self, units, READ_UNIT))
-        found = fit(vectors, whole, sharp, 1)
+        frame = spread.frame(self) if self.counted else None
+        told, longest = shortened_whole(self, units, READ_UNIT, frame) if frame else centred(self, units, READ_UNIT)
+        spread, (vectors, length) = spread.within(frame) if frame else spread, in_unit_ball(told, longest)
+        found = fit(vectors, whole * told[:, 0] >> READ_BITS, sharp, 1)
         variance = (len(found) + 1) / rate**2  # of an entry of b: |b|² is m (m + 1)/r² on average
         expected = spread.believed(found, length, 1.0 / rate, variance)
         added = spread.quieted(found, length, 1.0 / rate, variance) / (sharp * length)
         reach = float(np.clip(DEVIATIONS * spread.deviation(added), 2.0**-GRID_BITS, LONGEST))
-        added = of_all_coordinates(self, added)
+        added = of_all_coordinates(self, frame.from_nowhere(added) if frame else added)
         scores = scores_of(units, added / reach)
         left = whole - (scores * round(expected * reach * (1 << GRID_BITS)) >> GRID_BITS)
         share = float(np.clip(expected + fit(scores[:, None], left, sharp, 2)[0] / (sharp * reach), 0.0, 1.0))

@@ -55,11 +55,11 @@ as the middle is concave in q and falls from q = 0 on where k >= c/r. Taking a r
 
     add_remove: 2r + (1 - c)/k;    replace_one: 4r + (1 - c)/k;    m records a person: m times that.
 
-Where numbers have curves, counts of the records in cells of each column are bought with `CELLS_SHARE` of epsilon, by
-which bends that noise alone explains are taken out of the minimiser (`noise_bands`); the rest is the ε above.
-
-A tenth (`VOLUME`) of epsilon goes to the determinant, which says k, and the rest to r. Noise is that of 2 records a
-class, however many there are; problems that share epsilon have K/ε each.
+Of many records, or curves, counts in cells of each column are bought first, with `CELLS_SHARE` of epsilon; the rest is
+the ε above. Records are told from where counts say that they lie (`Frame`): whatever was counted, vectors are in the
+unit ball and the proofs hold, so ε adds up (Dwork, Roth 2014, section 3.5). Bends that noise alone explains are taken
+out of the minimiser (`noise_bands`). A tenth (`VOLUME`) of that ε goes to the determinant, which says k, and the rest
+to r. Noise is that of 2 records a class, however many there are; problems that share epsilon have K/ε each.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ from .least_squares import times
 from .linear_models import LinearModel
 from .logistic_model import THEOREM, LogisticModel, Perturbation, published_constants, vectors_of
 from .method import Fitted, Method, signed_problems
-from .noise_bands import Spread, cells_sensitivity, in_cells
+from .noise_bands import CELLS_SHARE, Spread, cells_sensitivity, in_cells, worth_counting
 from .training_task import Task
 
 CONSTANTS = ("sharp", "published")
@@ -105,7 +105,6 @@ MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as t
 MAX_COORDINATES = 2_000
 REGULARISATION = Number("The regularisation", 1e-9, 1e9, "as zero would leave no promise")
 RADIUS = Number("The radius of the features", 1e-100, 1e100)
-CELLS_SHARE = Fraction(1, 20)  # Of epsilon, for the counts that say which bends noise alone explains.
 VOLUME = Fraction(1, 10)  # Of epsilon, what goes to the determinant of several classes.
 
 
@@ -257,11 +256,15 @@ def perturbed_minimiser(
     return drawn(law, vectors, solved, noise_source.private)
 
 
+LogisticNoise = tuple[Perturbation, NoiseScale | None]  # Of the minimiser, and of counts of cells where there are any.
+
+
 @dataclass(frozen=True)
 class PureLogistic(Method):
     """Objective perturbation with nothing to be tuned."""
 
     directions: int = field(default=0, kw_only=True)  # Public ones that lines are learnt along; 0: all coordinates.
+    counted: bool = field(default=False, kw_only=True)  # Whether cells are counted for straight lines, too.
     name: ClassVar[str] = "objective"
     rank: ClassVar[int] = 0
     advantage: ClassVar[str] = "it needs no δ"
@@ -277,8 +280,8 @@ class PureLogistic(Method):
 
     @property
     def cells_share(self) -> Fraction:
-        """Of epsilon, for the counts that say which bends noise alone explains."""
-        return CELLS_SHARE if self.bent.any() else Fraction(0)
+        """Of epsilon, for the counts that say where records lie."""
+        return CELLS_SHARE if self.counted or self.bent.any() else Fraction(0)
 
     def cells(self, budget: Budget) -> tuple[Sensitivity, NoiseScale]:
         """How far one person moves the counts of all cells, and their noise."""
@@ -308,40 +311,37 @@ class PureLogistic(Method):
         heard, free = records * float(self.perturbation(budget).rate), self.reach >= math.sqrt(self.corner)
         straight = (free or self.directions > 0) and self.width == self.features.dimensions
         many = directions_for(heard, len(self.categories), centred_width(self)) if straight else 0
-        return replace(self.shortened(), directions=many)
+        counted = not many and (bool(self.bent.any()) or worth_counting(self, budget, records))
+        return replace(self if counted else self.shortened(), directions=many, counted=counted)
 
-    def _planned(self, budget: Budget) -> tuple[Perturbation, NoiseScale | None]:
+    def _planned(self, budget: Budget) -> LogisticNoise:
         cells = self.cells(budget)[1] if self.cells_share else None
         check_drawable(*([cells] if cells else []))
         return self.perturbation(budget), cells
 
-    def _beside(
-        self, plan: tuple[Perturbation, NoiseScale | None], share: Fraction
-    ) -> tuple[Perturbation, NoiseScale | None]:
+    def _beside(self, plan: LogisticNoise, share: Fraction) -> LogisticNoise:
         perturbation, cells = plan
         shorter = Perturbation(perturbation.rate / share, perturbation.curvature * share)
-        return shorter, None if cells is None else times(cells, share)
+        return shorter, cells and times(cells, share)
 
     def _trained(
-        self,
-        units: np.ndarray,
-        codes: np.ndarray,
-        budget: Budget,
-        plan: tuple[Perturbation, NoiseScale | None],
-        noise_source: NoiseSource,
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: LogisticNoise, noise_source: NoiseSource
     ) -> LinearModel:
         perturbation, cells = plan
-        vectors, length = in_unit_ball(*centred(self, units, READ_UNIT, self.directions))
+        spread = frame = None
+        if cells:
+            spread = Spread.of(self, add_noise(in_cells(self, units, READ_UNIT), cells, noise_source), cells.variance)
+            frame = spread.frame(self)
+        vectors, length = in_unit_ball(*centred(self, units, READ_UNIT, self.directions, frame))
         if self.rows == 1:
             (signed,) = signed_problems(vectors, codes, 1)
             rows = [perturbed_minimiser(signed, perturbation.rate, perturbation.curvature, noise_source)]
         else:
             rows = perturbed_softmax(vectors, codes, self.rows, perturbation, noise_source)
-        found = np.array(rows, np.int64)
+        found = np.array(rows, np.float64)
         details = {"rate": str(perturbation.rate), "curvature": str(perturbation.curvature)}
-        if cells is not None:
-            counts = add_noise(in_cells(self, units, READ_UNIT), cells, noise_source)
-            found = self._quieted(found, length, perturbation, Spread.of(self, counts, cells.variance))
+        if cells and spread and frame:
+            found = frame.from_nowhere(self._quieted(found, length, perturbation, spread.within(frame)))
             details["noise"] = cells.describe()
         if self.directions:
             details["directions"] = str(self.directions)
@@ -350,14 +350,14 @@ class PureLogistic(Method):
         return self._model(kind, 1.0 / length, found, budget, details, noise_source)
 
     def _quieted(self, rows: np.ndarray, length: float, noise: Perturbation, spread: Spread) -> np.ndarray:
-        """Coefficients without what noise alone explains, int64 (rows, m); see `noise_bands`."""
+        """Coefficients without what noise alone explains, float64 (rows, m); see `noise_bands`."""
         weights, (rate, ridge) = rows / float(1 << GRID_BITS), (float(noise.rate), float(noise.curvature))
         scores = np.array([spread.score(row / length) for row in weights])
         shares = expit(scores) if self.rows == 1 else softmax(scores)
         variance = (weights.shape[1] + 1) / rate**2  # of an entry of b: |b|² is m (m + 1)/r² on average
         curved = 4.0 * shares * (1.0 - shares)
         quiet = [spread.quieted(row, length, ridge, variance, one) for row, one in zip(weights, curved, strict=True)]
-        return np.rint(np.array(quiet) * (1 << GRID_BITS)).astype(np.int64)
+        return np.array(quiet) * float(1 << GRID_BITS)
 
 
 def perturbed_softmax(

@@ -153,6 +153,15 @@ def cells_of_classes_counted_too_often(patch):
     patch.setattr(objective_perturbation, "in_cells", lambda *told: 40 * noise_bands.in_cells(*told))
 
 
+def told_from_exact_counts(patch):
+    """Records are told from where they really lie, not from where noisy counts say."""
+    kept, frame = [], noise_bands.Spread.frame
+    patch.setattr(
+        objective_perturbation, "in_cells", lambda *told: kept.append(noise_bands.in_cells(*told)) or kept[-1]
+    )
+    patch.setattr(noise_bands.Spread, "frame", lambda self, task: frame(self.of(task, kept[-1], 0.0), task))
+
+
 def posterior_too_sharp(patch):
     deviation = posterior.deviation
     patch.setattr(posterior, "deviation", lambda *told: deviation(*told) / 6)
@@ -178,6 +187,7 @@ FAULTS = [
     (mean_moved_by_one, "mean", PURE, 0),
     (cells_counted_four_times, "objective", PURE, 0),
     (cells_of_classes_counted_too_often, "objective", PURE, 3),
+    (told_from_exact_counts, "objective", PURE, 3),
     (curvature_too_small, "amp", DELTA, 2),
     (solved_twice, "amp", DELTA, 2),
     (posterior_too_sharp, "ops", DELTA, 0),

@@ -1,5 +1,6 @@
 """Categories told from their middle: the same models, shorter records, each a function of itself alone."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,8 +9,18 @@ import pytest
 from core import Budget, Domain, Numeric
 from core.domain import Categorical
 from core.models.amp import READ_UNIT, in_unit_ball
-from core.models.centred import centred, centred_blocks, centred_radius, centred_width, directions, of_all_coordinates
+from core.models.centred import (
+    Frame,
+    centred,
+    centred_blocks,
+    centred_radius,
+    centred_width,
+    directions,
+    of_all_coordinates,
+    shortened_whole,
+)
 from core.models.certified_logistic import GRID_BITS, UNIT_BITS
+from core.models.noise_bands import Spread, in_cells
 from core.models.objective_perturbation import PureLogistic
 from core.models.training_task import Task
 from core.privacy.noise.randomness import SeededSource
@@ -67,6 +78,28 @@ def test_coefficients_say_of_records_what_centred_ones_do_where_none_is_cut():
     found = centred(task, units, READ_UNIT)[0] / READ_UNIT
     assert centred_radius(task) == pytest.approx(np.sqrt(4 - 1 / 4 - 1 / 2))
     assert found @ weights == pytest.approx(units / READ_UNIT @ of_all_coordinates(task, weights), abs=1e-5)
+
+
+@pytest.mark.parametrize("bends", [{}, {"curves": 2}, {"curves": 1, "waves": 3}, {"products": 1}])
+@pytest.mark.parametrize("told", [lambda *facts: centred(*facts[:3], frame=facts[3]), shortened_whole])
+def test_told_from_where_records_lie_each_is_its_own_and_no_longer_than_is_said(bends, told):
+    task = Task(MIXED, "y", **bends)
+    units, random = records(task), np.random.default_rng(3)
+    counts = random.normal(100, 60, len(in_cells(task, units, READ_UNIT)))
+    spread = Spread.of(task, counts, 60.0**2)
+    for frame in (spread.frame(task), replace(spread.frame(task), radius=0.01)):
+        found, longest = told(task, units, READ_UNIT, frame)
+        assert (found**2).sum(axis=1).max() <= longest <= (1 + frame.radius**2) * READ_UNIT**2
+        assert (found == np.array([told(task, one[None], READ_UNIT, frame)[0][0] for one in units])).all()
+
+
+def test_coefficients_from_where_records_lie_say_what_they_do_from_nowhere():
+    task = Task(MIXED, "y")
+    units, random = records(task), np.random.default_rng(2)
+    size = centred_width(task)
+    frame, weights = Frame(random.normal(size=size), random.uniform(0.5, 2, size), 9.0), random.normal(size=size + 1)
+    plain = centred(task, units, READ_UNIT)[0] / READ_UNIT
+    assert frame.told(plain) @ weights == pytest.approx(plain @ frame.from_nowhere(weights))
 
 
 def wide(columns=40, classes=3, **how):

@@ -105,6 +105,17 @@ def test_narrow_numbers_are_learnt_under_a_pure_promise():
     assert np.mean((model.numbers(frame) - frame["y"]) ** 2) < 0.6 * frame["y"].var()
 
 
+def test_columns_that_fill_little_of_their_bounds_are_learnt_under_a_pure_promise():
+    """Noise was as long as bounds are: a tenth of what columns say was found where they lie in a twentieth of them."""
+    random, names = np.random.default_rng(8), [f"x{place}" for place in range(6)]
+    domain = Domain.of(**dict.fromkeys(names, (0, 1)), y=(-1, 1))
+    frame = pd.DataFrame(0.3 + 0.02 * random.normal(size=(6_000, 6)), columns=names)
+    frame = frame.assign(y=10.0 * (frame.sum(axis=1) - 1.8) * 0.5 + 0.1 * random.normal(size=len(frame)))
+    trainer = PureFit(domain, "y").for_records(Budget(1), len(frame))
+    model = trainer.fit(open_source(frame), Budget(1), noise_source=SeededSource(1))
+    assert np.mean((model.numbers(frame) - frame["y"]) ** 2) < 0.3 * frame["y"].var()
+
+
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_the_two_sums_of_a_mean_move_as_far_as_is_said_by_all_records_of_a_person(relation):
     """In units: a number of records and a sum of y; a replaced record takes y from one end to the other."""

@@ -5,6 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -416,8 +417,20 @@ def test_records_are_cut_at_a_usual_length_under_a_pure_promise_unless_somebody_
     assert one.radius > 0.95
 
 
+def test_classes_are_told_apart_by_columns_that_fill_little_of_their_bounds():
+    """Noise was as long as bounds are: columns in a twentieth of them told few more classes apart than the largest."""
+    random, names = np.random.default_rng(8), [f"x{place}" for place in range(6)]
+    domain = Domain.of(**dict.fromkeys(names, (0, 1)), kind=["a", "b"])
+    frame = pd.DataFrame(0.3 + 0.02 * random.normal(size=(3_000, 6)), columns=names)
+    frame = frame.assign(kind=np.where(frame.sum(axis=1) > 1.8, "a", "b"))
+    trainer = PureLogistic(domain, "kind").for_records(Budget(1), len(frame))
+    assert trainer.counted and trainer.radius == pytest.approx(np.sqrt(6.0))
+    model = trainer.fit(open_source(frame), Budget(1), noise_source=SeededSource(1))
+    assert np.mean(model.predict(frame)["predicted"] == frame["kind"]) > 0.88
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize(("classes", "lost"), [(2, 0.009), deep(3, 0.02)])
+@pytest.mark.parametrize(("classes", "lost"), [(2, 0.01), deep(3, 0.02)])
 def test_curves_of_classes_under_a_pure_promise_lose_little_where_lines_are_the_truth(classes, lost):
     """Nine knots a column lost 1.4 and 3.3 points of a straight truth at 8,000 records and ε = 1."""
     random = np.random.default_rng(6)
@@ -430,10 +443,10 @@ def test_curves_of_classes_under_a_pure_promise_lose_little_where_lines_are_the_
     found = []
     for one in (trainer, lines):
         records = one.encoded(points[:8_000], one.unit)
-        model = one._trained(*records, Budget(1), one._planned(Budget(1)), SeededSource(3))
-        found.append(one.score(model, points[8_000:]))
+        plan = one._planned(Budget(1))
+        models = [one._trained(*records, Budget(1), plan, SeededSource(seed)) for seed in (3, 4)]
+        found.append(np.mean([one.score(model, points[8_000:]) for model in models]))
     assert found[0] > found[1] - lost
     first, _ = trainer.cost(Budget(1)).events
-    assert (
-        first.epsilon == Fraction(19, 20) and trainer.perturbation(Budget(1)).rate < lines.perturbation(Budget(1)).rate
-    )
+    free = PureLogistic(domain, "kind").perturbation(Budget(1)).rate
+    assert first.epsilon == Fraction(19, 20) and trainer.perturbation(Budget(1)).rate < free
