@@ -1,8 +1,7 @@
 """Home: what Frostglass is, and three doors into it."""
 
-from core.ui.first_words import hero, touring
 from core.ui.frame.navigation import HOME
-from core.ui.surroundings import frame
+from core.ui.surroundings import frame, hero, touring
 
 with frame(HOME) as visitor:
     if not touring():

@@ -6,12 +6,18 @@ from core.figures.answer_sentences import BEYOND_RECORDS, has_groups
 from core.sketches.sums_of_products import Products
 from core.sketches.tables.tables import Tables
 from core.ui.beside_model import groups_view
-from core.ui.explore.centres_view import centres_view, has_centres
 from core.ui.explore.density_view import density_view
 from core.ui.explore.difference_view import COMPARE, difference_view
 from core.ui.explore.own_points import anomalies_view, points_view
 from core.ui.explore.picture_layers import follow_old_address, modes_view
-from core.ui.explore.population_views import axes_view, regression_view, sample_view, together_view
+from core.ui.explore.population_views import (
+    axes_view,
+    centres_view,
+    has_centres,
+    regression_view,
+    sample_view,
+    together_view,
+)
 from core.ui.explore.sets_view import one_set_view, sets_view
 from core.ui.explore.table_views import ask_view, local_view, overview_view
 from core.ui.frame.marks import choose_one, note

@@ -1,4 +1,7 @@
-"""What surrounds every page: its settings, its heading and the line at its foot, and what is got ready meanwhile."""
+"""What surrounds every page: its settings, its heading and the line at its foot, and what is got ready meanwhile.
+
+Home begins here too, drawn before anything that takes a while to load: its first words and picture, and the tour.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from ..figures import drawings
 from ..formatting.escapes import in_html
 from ..runtime.faults import keep_values_out_of_logs
 from ..runtime.transient import sweep
 from .frame import style_and_scripts
 from .frame.marks import draw, mark
-from .frame.navigation import EXPLORE, HOME, RELEASE, Page, draw_navigation
+from .frame.navigation import EXPLORE, HOME, RELEASE, TOUR, Page, draw_navigation
 from .frame.session import DESK, Parting, Session, forget, session
 from .frame.style_and_scripts import load_in_browser, mend_roles, presentation
 from .frame.visiting import admit, visitor_now
@@ -39,6 +43,29 @@ def _heading(page: Page) -> None:
         if page.visibility is not None:
             mark(page.visibility, page.promise)
         st.space("small")
+
+
+def hero() -> None:
+    """The first words and picture, and the button that begins the tour."""
+    with st.container(key="fg-hero"):
+        st.title("See the shape, not the people.", anchor=False)
+        draw(
+            '<p class="fg-lead">Frostglass turns private records into one small file that shows where people are many '
+            "and where they are few. Anyone may ask it anything, for ever, and learn almost nothing about any one "
+            "person.</p>"
+        )
+        draw(drawings.hero())
+    if st.button("Watch the tour: 90 seconds", key="tour-begin", icon=":material/play_circle:", type="tertiary"):
+        st.session_state[TOUR] = True
+        st.query_params[TOUR] = "true"
+        st.rerun()
+
+
+def touring() -> bool:
+    """Whether the tour is what Home shows: it was begun here, or the address begins it."""
+    if st.query_params.get(TOUR) == "true":
+        st.session_state[TOUR] = True
+    return bool(st.session_state.get(TOUR))
 
 
 @contextmanager

@@ -16,9 +16,8 @@ from ..figures.release_pictures import in_words, picture_figure
 from ..formatting.escapes import in_html
 from ..releases.release import load
 from ..sources.public_tables import Sample, bundled_releases, sample
-from .first_words import TOUR
 from .frame.marks import draw, for_screen, show
-from .frame.navigation import DATA, EXPLORE
+from .frame.navigation import DATA, EXPLORE, TOUR
 from .frame.session import Opened, Session
 from .frame.visiting import opens
 from .released import public_answers

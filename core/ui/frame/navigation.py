@@ -31,6 +31,7 @@ PRIVATE_PROMISE = "Private: only this browser and the computer that runs the app
 PUBLIC_PROMISE = "Public: everything on this page may be handed out"
 
 HOME = Page("app.py", "Home")
+TOUR = "tour"  # Key of the switch, and its name in the address: ``?tour=true`` begins the tour on Home.
 DATA = Page(
     "pages/data.py",
     "Data",
