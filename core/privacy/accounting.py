@@ -39,6 +39,12 @@ and the lucky ones to the other, and the two δ would add up. It is the only way
 anew at every step, as the rest of a process that has (ε - ε_1, δ - δ_1) left is that private, by induction, whatever
 the first mechanism said (Dwork, Roth 2014, Theorem 3.16; Rogers, Roth, Ullman, Vadhan 2016). So a pure number may be
 bought first, and all that is left of ε be spent with δ in view of it, which (ii) has no room for.
+
+*What is given back.* An entry for several things of which, in view of the first, the others are never drawn costs what
+the first does where (i) or (ii) admits it: they hold of what was drawn on every path. Where (iii) alone did, (ii) would
+be a second way in, taken by what came out, and both δ add up (at (1, 0.001), ρ / 4 first, to 1.001 δ by choices alone).
+So the rest stays paid for, unspent (`events.Gaussian`), and admits Gaussian tables alone that are within it: like those
+in whose place they are, they are a function of the one Brownian motion of the whole entry (`Reserve`).
 """
 
 import math
@@ -62,12 +68,11 @@ from .composition import (
     event_from_dict,
     event_of,
     failing,
-    gaussian_keeps,
     keeps_promise,
     pure_sum,
     total_rho,
 )
-from .integer_shifts import GaussianTable, continuous_noises, gaussian_delta
+from .integer_shifts import as_good_as, gaussian_delta
 
 __all__ = [
     "Alone",
@@ -78,7 +83,6 @@ __all__ = [
     "added_up",
     "admits",
     "epsilon_spent",
-    "gaussian_keeps",
     "keeps_promise",
     "largest_pure_admitted",
     "spent",
@@ -87,10 +91,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Cost:
-    """What one release does to privacy, and what it promises by itself.
-
-    ValueError when the events do not keep the promise.
-    """
+    """What one release does to privacy, and what it promises by itself; ValueError when its events do not keep that."""
 
     events: tuple[Event, ...]  # Every mechanism in it.
     # Its own promise, as the owner typed it; checked against the events.
@@ -169,14 +170,43 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
         return False
     if not previous and new.epsilon <= epsilon and new.delta <= delta:
         return True
-    if any(isinstance(event, Alone) for event in events):
+    if rest := [one for cost in previous[:1] for one in cost.events if isinstance(one, Gaussian) and one.unspent]:
+        later = [event for cost in (*previous[1:], new) for event in cost.events]
+        return _within(later, math.sqrt(2.0 * float(total_rho(rest))), previous[0].epsilon)
+    return _filtered(previous, new, epsilon, delta)
+
+
+def _filtered(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal) -> bool:
+    """Whether rule (ii), or that of promises that add up where these are settled, admits one more."""
+    if any(isinstance(event, Alone) for cost in (*previous, new) for event in cost.events):
         return _settled_to_add_up(previous) and min(_unpromised((*previous, new), epsilon, delta)) >= 0
     first, *later = (*previous, new)
     left = Fraction(delta) - failing(first.events)
     if left <= 0 or sum(failing(cost.events) for cost in later) > RARE * left:
         return False
     order, most = _filter(epsilon, _decimal_below(left))
-    return _renyi_cost(events, order) <= most
+    return _renyi_cost((event for cost in (first, *later) for event in cost.events), order) <= most
+
+
+def given_back(previous: Sequence[Cost], whole: Cost, first: Cost, epsilon: Decimal, delta: Decimal) -> Cost | None:
+    """The price of an entry of which the first part alone was drawn; None where all of it stays. See the top."""
+    pure = pure_sum(event for cost in (*previous, whole) for event in cost.events)
+    settled = any(isinstance(event, Alone) for cost in (*previous, whole) for event in cost.events)
+    if not settled and ((pure is not None and pure <= Fraction(epsilon)) or _filtered(previous, whole, epsilon, delta)):
+        return first
+    rho, tables = total_rho(whole.events), [event for event in whole.events if not isinstance(event, Failure)]
+    kept = float(Fraction(whole.delta) - failing(whole.events)) * math.exp(-FACTOR)
+    motion = _within(tables, math.inf, whole.epsilon) and rho > total_rho(first.events)
+    if previous or not motion or gaussian_delta(float(whole.epsilon) * (1 - SLACK), math.sqrt(2 * float(rho))) > kept:
+        return None
+    rest = Gaussian(rho - total_rho(first.events), moved=REFERENCE, unspent=True)
+    return Cost((*first.events, rest), whole.epsilon, whole.delta)
+
+
+def _within(events: Sequence[Event], mu: float, epsilon: Decimal) -> bool:
+    """Whether these are Gaussian tables alone, as good as continuous noise of this μ in a promise of this ε."""
+    tables = [event.table for event in events if isinstance(event, Gaussian) and event.table is not None]
+    return len(tables) == len(events) and as_good_as(tables, mu, SLACK / 2 * float(epsilon), FACTOR / 2)
 
 
 def _settled_to_add_up(previous: Sequence[Cost]) -> bool:
@@ -327,17 +357,9 @@ class Reserve:
     def covers(self, events: Sequence[Event], first: bool = False) -> bool:
         """Whether tables may come first, or may follow."""
         gaussian = [event for event in events if not isinstance(event, Failure)]
-        tables = [event.table if isinstance(event, Gaussian) else None for event in gaussian]
-        if None in tables or failing(events) > (self.failure if first else 0):
+        if failing(events) > (self.failure if first else 0):
             return False
-        most = self.mu * math.sqrt(float(self.share)) if first else self.later_mu
-        whole = [GaussianTable(table.l2_squared, table.sigma2) for table in tables if table is not None]
-        return any(
-            way.mu <= most * (1 + 1e-12)
-            and way.slack.epsilon <= SLACK / 2 * float(self.whole.epsilon)
-            and way.slack.log_factor <= FACTOR / 2
-            for way in continuous_noises(whole)
-        )
+        return _within(gaussian, self.mu * math.sqrt(float(self.share)) if first else self.later_mu, self.whole.epsilon)
 
     @cached_property
     def first_cost(self) -> Cost:

@@ -78,6 +78,7 @@ class Gaussian:
     # Δ2² where counters may move by any whole numbers, so that those of whole shifts do. Neither claims zCDP and no
     # more, as ledgers of earlier versions did.
     moved: int | None = None
+    unspent: bool = False  # Whether it was paid for and never drawn, so that later tables may have it instead.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", Fraction(self.rho))
@@ -95,7 +96,8 @@ class Gaussian:
     def to_dict(self) -> dict[str, object]:
         """Return an exact record, for JSON; with any whole shifts only where there are such."""
         record: dict[str, object] = {"kind": "gaussian", "rho": str(self.rho), "l2_squared": self.l2_squared}
-        return record if self.moved is None else {**record, "moved": self.moved}
+        record |= {} if self.moved is None else {"moved": self.moved}
+        return record | ({"unspent": True} if self.unspent else {})
 
 
 @dataclass(frozen=True)
@@ -187,9 +189,8 @@ def event_from_dict(record: Mapping[str, Any]) -> Event:
         return kind(parse_fraction(record["epsilon"]), _whole(record["count"]))
     if record["kind"] == "gaussian":
         squares = (record["l2_squared"], record.get("moved"))
-        return Gaussian(
-            parse_fraction(record["rho"]), *(None if square is None else _whole(square) for square in squares)
-        )
+        moved = (None if square is None else _whole(square) for square in squares)
+        return Gaussian(parse_fraction(record["rho"]), *moved, record.get("unspent", False) is True)
     if record["kind"] == "alone":
         return Alone(parse_fraction(record["epsilon"]), parse_fraction(record["delta"]))
     if record["kind"] == "failure":
@@ -239,6 +240,7 @@ def epsilon_spent(events: Sequence[Event], delta: float) -> float:
 
     `events`: In any order; none cost 0. `delta`: 0 asks for the pure sum, which is infinite when any event is Gaussian.
     """
+    events = [event for event in events if not (isinstance(event, Gaussian) and event.unspent)]
     if not events:
         return 0.0
     if (lost := failing(events)) > 0:

@@ -189,6 +189,14 @@ def continuous_noises(tables: Sequence[GaussianTable]) -> list[Continuous]:
     return [one for apart in ((True, False) if mixed else (True,)) for one in _compared(tables, apart)]
 
 
+def as_good_as(tables: Sequence[GaussianTable], mu: float, epsilon: float, log_factor: float) -> bool:
+    """Whether tables moved by any whole numbers are as private as continuous noise of this μ, but for so much slack."""
+    return any(
+        way.mu <= mu * (1 + 1e-12) and way.slack.epsilon <= epsilon and way.slack.log_factor <= log_factor
+        for way in continuous_noises([table._replace(unit=False) for table in tables])
+    )
+
+
 def _compared(tables: Sequence[GaussianTable], apart: bool) -> list[Continuous]:
     """The same, with the bound for unit shifts apart where there are such, or all tables alike."""
     units = [table for table in tables if table.unit and apart]

@@ -24,9 +24,9 @@ sensitivity depends on that.
 records. What they cost a total with slack depends on their sizes too, as fewer rows of pure noise hide less; so what
 came out is taken only where the total admits what follows from it, and otherwise something nearer to the ordinary.
 Nothing bought is lost to a refusal, unless somebody else spends in between. Where nothing can follow from what was
-bought first, as where noise hid everything there was to find out, one entry for everything is made to cost what was
-drawn (`Ledger.give_back`). All of this follows from public prices and
-from numbers as they were released; the exact ones decide nothing.
+bought first, as where noise hid everything there was to find out, the rest of one entry for everything is there for
+others (`Ledger.give_back`). All of this follows from public prices and from numbers as they were released; the exact
+ones decide nothing.
 """
 
 from __future__ import annotations

@@ -21,16 +21,18 @@ from core.privacy.accounting import (
     Cost,
     Gaussian,
     PureParts,
+    Reserve,
     _filter,
     added_up,
     admits,
     admits_each,
     epsilon_spent,
     first_entry,
+    given_back,
     largest_pure_admitted,
     spent,
 )
-from core.privacy.budget import Sensitivity
+from core.privacy.budget import Budget, Sensitivity
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian, largest_rho, zcdp_epsilon
 from core.privacy.composition import Failure, event_of, keeps_promise
 from core.privacy.integer_shifts import gaussian_tables_delta
@@ -445,3 +447,25 @@ def test_a_price_is_added_up_only_where_it_has_no_room_as_it_is():
     assert first_entry(lambda *costs: True, first, rest) is first
     assert first_entry(lambda *costs: costs == (added_up(first), rest), first, rest) == added_up(first)
     assert first_entry(lambda *costs: False, first, rest) is None
+
+
+@pytest.mark.parametrize("delta", ["0.000001", "0.001"])
+def test_what_was_given_back_is_spent_by_another_rule_so_that_two_deltas_add_up(delta):
+    """A whole total that was paid first leaves room for Gaussian noise alone, and as much of it as was not drawn."""
+    reserve, more = (Reserve(Budget(1, delta), Fraction(share)) for share in ("0.1", "0.25"))
+    whole = Cost((*reserve.first_cost.events, reserve.rest), Decimal(1), Decimal(delta))
+    total = Decimal(1), Decimal(delta)
+    less = given_back([], whole, more.first_cost, *total)
+    assert less.events[:-1] == more.first_cost.events and Cost.from_dict(json.loads(json.dumps(less.to_dict()))) == less
+    table, small = one_hot(5), pure("0.01")
+    noise = calibrate_gaussian(table, Fraction(1, 2), Fraction(delta))
+    half = Cost.of([(table, noise)], Decimal("0.5"), Decimal(delta))
+    risky = replace(half, events=(*half.events, Failure(Fraction(1, 10**20))), epsilon=Decimal(1))
+    assert admits([less], half, *total) and admits([less, half], half, *total)
+    assert not any(admits([less, half, half], one, *total) for one in (half, small))
+    assert not any(admits([less], one, *total) for one in (small, risky, whole))
+    assert spent([less], total[1]) == spent([more.first_cost], total[1])
+    assert largest_pure_admitted([less], *total) == 0
+    twice = Decimal(2), total[1]  # where rule (ii) had admitted the whole
+    assert given_back([], whole, more.first_cost, *twice) == more.first_cost
+    assert given_back([added_up(small)], whole, more.first_cost, *twice) is None

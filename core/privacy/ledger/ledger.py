@@ -21,7 +21,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...errors import RequestError
-from ..accounting import Cost
+from ..accounting import Cost, given_back
 from ..budget import Budget, Neighbours, Number, decimal_text
 from ..replay.tape import rolling
 from .account import Preview, Status, check_allowed, check_same_promise, figures, refusal_of
@@ -213,9 +213,9 @@ class Ledger:
     def give_back(self, name: str, entry: str, cost: Cost, note: dict[str, Any] | None = None) -> None:
         """Write down that of an entry which paid for several things the first alone was drawn, and will ever be.
 
-        The price counts from now on that the first has by itself. Whether it does may follow from what that has shown:
-        so may all that is released later, and this is what a ledger says whose owner buys the first as an entry of its
-        own and stops there. The records of both stay, and versions that do not know this count them both.
+        From now on it costs what `accounting.given_back` says, whatever the first has shown: that price, or the same as
+        before, whose rest later Gaussian tables may have. The records of both stay, and versions that do not know this
+        count them both.
 
         Parameters
         ----------
@@ -233,10 +233,15 @@ class Ledger:
         """
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
-            whole = next((one.cost for one in history.entries if one.id == entry), None)
-            if whole is None or cost.epsilon >= whole.epsilon or cost.delta > whole.delta:
+            ids, total = [one.id for one in history.entries], history.dataset
+            less: Cost | None = None
+            if entry in ids and entry not in history.less:
+                whole, before = history.costs[ids.index(entry)], history.costs[: ids.index(entry)]
+                if cost.epsilon < whole.epsilon and cost.delta <= whole.delta:
+                    less = given_back(before, whole, cost, total.epsilon, total.delta)
+            if less is None:
                 raise RequestError(f"The ledger has no entry of data set {name!r} of which this could be given back.")
-            self._append(connection, history, cost, (note or {}) | {INSTEAD: entry}, Did.GIVEN_BACK)
+            self._append(connection, history, less, (note or {}) | {INSTEAD: entry}, Did.GIVEN_BACK)
 
     def _append(
         self, connection: sa.Connection, history: History, cost: Cost, noted: dict[str, Any], did: Did = Did.RELEASED

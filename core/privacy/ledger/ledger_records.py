@@ -93,6 +93,7 @@ class History:
     entries: tuple[Entry, ...]
     head: str
     written: int  # How many records there are: what was given back has two and is one entry.
+    less: frozenset[str] = frozenset()  # Of which entries something was given back.
 
     @property
     def costs(self) -> list[Cost]:
@@ -152,7 +153,8 @@ def read_history(store: Store, connection: sa.Connection, name: str, lock: bool 
         link = release.link
     if (len(releases), link) != (row.releases, row.head):
         raise store.damaged(f"a release of data set {name!r} is missing")
-    return History(dataset, row.number, _as_they_stand(entries), link, len(entries))
+    less = frozenset(entry.note[INSTEAD] for entry in entries if INSTEAD in entry.note)
+    return History(dataset, row.number, _as_they_stand(entries), link, len(entries), less)
 
 
 def _as_they_stand(entries: Iterable[Entry]) -> tuple[Entry, ...]:

@@ -281,8 +281,9 @@ def test_what_is_given_back_counts_as_what_was_drawn_once_and_nothing_else_is(pl
     status = ledger.status("d")
     assert [(one.id, one.cost, one.note) for one in status.releases] == [(entry, first, {"mechanism": "discovery"})]
     assert status.left == Decimal("0.75")
-    with pytest.raises(RequestError, match="no entry"):
-        ledger.give_back("d", entry, first)
+    for again in (first, pure("0.125")):
+        with pytest.raises(RequestError, match="no entry"):
+            ledger.give_back("d", entry, again)
     with pytest.raises(BudgetError):
         ledger.spend("d", more)
     last = ledger.spend("d", pure("0.75"))
