@@ -189,8 +189,8 @@ def event_from_dict(record: Mapping[str, Any]) -> Event:
         return kind(parse_fraction(record["epsilon"]), _whole(record["count"]))
     if record["kind"] == "gaussian":
         squares = (record["l2_squared"], record.get("moved"))
-        moved = (None if square is None else _whole(square) for square in squares)
-        return Gaussian(parse_fraction(record["rho"]), *moved, record.get("unspent", False) is True)
+        shifts, moved = (None if square is None else _whole(square) for square in squares)
+        return Gaussian(parse_fraction(record["rho"]), shifts, moved, record.get("unspent") is True)
     if record["kind"] == "alone":
         return Alone(parse_fraction(record["epsilon"]), parse_fraction(record["delta"]))
     if record["kind"] == "failure":
