@@ -95,7 +95,10 @@ PRESETS = {
 }
 OTHER_UNIT = 2.2  # Times what anyone has.
 # Names that the two columns of a place commonly have.
-LATITUDES, LONGITUDES = ("latitude", "lat", "y_lat"), ("longitude", "lon", "lng", "long", "x_lon")
+LATITUDES, LONGITUDES = (
+    frozenset("latitude lat latitud latitudine breitengrad breedtegraad".split()),
+    frozenset("longitude lon lng longitud longitudine langengrad laengengrad lengtegraad".split()),
+)
 # Names of columns whose numbers commonly are codes, and count nothing.
 CODED = tuple("sex gender geschlecht sexe sexo sesso geslacht race region country marital_status zip postcode".split())
 # Words in the names of columns that commonly hold dates.
@@ -125,11 +128,20 @@ def numbers_rows(name: str) -> bool:
     return tidy_name(name) in RUNNING
 
 
+def degrees_of(name: str) -> str | None:
+    """Of what columns of this name commonly hold degrees: "latitude" as start_lat, "longitude" as lng; or None."""
+    tidy = tidy_name(name)
+    ends = {*tidy.split("_")[:1], *tidy.split("_")[-1:]}
+    if ends & LATITUDES and not ends & LONGITUDES:
+        return "latitude"
+    return "longitude" if tidy == "long" or (ends & LONGITUDES and not ends & LATITUDES) else None
+
+
 def kind_for(name: str) -> str | None:
     """What columns of this name commonly hold: "number", "category", "date", "latitude" or "longitude"; or None."""
     tidy = tidy_name(name)
-    if tidy in LATITUDES or tidy in LONGITUDES:
-        return "latitude" if tidy in LATITUDES else "longitude"
+    if degrees := degrees_of(name):
+        return degrees
     if preset_for(name) is not None:
         return "number"
     if is_coded(name):
@@ -142,11 +154,11 @@ def on_earth(name: str, low: float, high: float) -> tuple[float, float]:
 
     Only where its cells of powers of two may be those of degrees; and longitudes without any below 0 may go to 360.
     """
-    tidy = tidy_name(name)
-    most = 90.0 if tidy in LATITUDES else 180.0 if tidy in LONGITUDES else math.inf
+    degrees = degrees_of(name)
+    most = {"latitude": 90.0, "longitude": 180.0, None: math.inf}[degrees]
     if most == math.inf or max(-low, high) > 1.5 * most or low >= most or high <= -most:
         return low, high
-    return max(low, -most), high if tidy in LONGITUDES and low >= 0.0 else min(high, most)
+    return max(low, -most), high if degrees == "longitude" and low >= 0.0 else min(high, most)
 
 
 # A scale that a name says: "Moyenne /20", "out of 10", "satisfaction (1-5)".

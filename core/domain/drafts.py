@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import RequestError
 from .codebooks import listed_words
-from .column_entries import LATITUDES, LONGITUDES, MISSING, columns_of, preset_for, preset_sentence, tidy_name
+from .column_entries import MISSING, columns_of, degrees_of, preset_for, preset_sentence, tidy_name
 from .columns import RULE, without_missing
 from .declarations import in_flow
 from .formats import format_of
@@ -107,7 +107,7 @@ def _checked(name: str, facts: dict[str, Any], because: str) -> Entry:
 
 def place_among(names: Sequence[str]) -> tuple[str, str] | None:
     """The columns whose names say that they are latitude and longitude, where there is one of each."""
-    found = [[name for name in names if tidy_name(name) in known] for known in (LATITUDES, LONGITUDES)]
+    found = [[name for name in names if degrees_of(name) == axis] for axis in ("latitude", "longitude")]
     return (found[0][0], found[1][0]) if len(found[0]) == len(found[1]) == 1 else None
 
 

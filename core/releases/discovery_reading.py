@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from scipy.special import ndtri
 
 from ..domain.column import as_float64, to_numpy
-from ..domain.column_entries import is_coded, says_years, stem_of
+from ..domain.column_entries import degrees_of, is_coded, says_years, stem_of
 from ..domain.dates import moments
 from ..domain.formats import FORMATS, IN_THOUSANDS, MARKS, Format, fitting, format_of
 from ..domain.written import are_words
@@ -66,6 +66,9 @@ FIRST_YEAR, DECADES = 1700, 60
 NUMBERED_FROM, NUMBERED, TOGETHER = 1850, 42, 5
 """From which year on so many times five years are told apart where years are numbers, in columns whose names say so:
 powers of two and eighths between them are centuries there."""
+TO_A_DEGREE = 16
+"""Finer cells of a column whose name says latitude or longitude: an eighth of what lies between powers of two is half a
+continent."""
 STEPS = (1000.0, 100.0, 10.0, 5.0, 1.0, 0.1, 0.01, 0.0)
 """What numbers are whole multiples of, the coarsest that fits: each a multiple of those after it. 0 is of nothing."""
 
@@ -286,6 +289,11 @@ class Scale:
         return self.kind == "number" and says_years(self.name)
 
     @property
+    def of_degrees(self) -> bool:
+        """Whether every sixteenth of a degree is a finer cell, and all other numbers one more."""
+        return self.kind == "number" and degrees_of(self.name) is not None
+
+    @property
     def parts(self) -> int:
         """Of a coarse cell."""
         return 8 if self.kind == "number" else 10
@@ -308,7 +316,9 @@ class Scale:
     @property
     def fine(self) -> slice:
         """The place of the finer cells, behind the coarse ones."""
-        return slice(self.coarse, self.coarse + (NUMBERED + 1 if self.of_years else self.coarse * self.parts))
+        if self.of_years or self.of_degrees:
+            return slice(self.coarse, self.coarse + (NUMBERED if self.of_years else 360 * TO_A_DEGREE) + 1)
+        return slice(self.coarse, self.coarse * (1 + self.parts))
 
     @property
     def shape(self) -> int:
@@ -342,9 +352,10 @@ class Scale:
         else:
             fine, step = place, np.zeros(len(values), np.int64)
         table[: self.coarse] += COARSELY * np.bincount(fine // self.parts, minlength=self.coarse)
-        if self.of_years:
-            since = np.floor((values - NUMBERED_FROM) / TOGETHER)
-            fine = np.where((since >= 0) & (since < NUMBERED), since, NUMBERED).astype(np.int64)
+        if self.of_years or self.of_degrees:
+            first, wide = (NUMBERED_FROM, float(TOGETHER)) if self.of_years else (-180.0, 1.0 / TO_A_DEGREE)
+            since, cells = np.floor((np.clip(values, -1e6, 1e6) - first) / wide), self.fine.stop - self.coarse - 1
+            fine = np.where((since >= 0) & (since < cells), since, cells).astype(np.int64)
         table[self.fine] += np.bincount(fine, minlength=self.fine.stop - self.coarse)
         table[self.fine.stop :] += np.bincount(step, minlength=len(STEPS) + 1)
 

@@ -25,7 +25,8 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..runtime.counter_tables import Floats, Integers, Truths
+from ..domain.column_entries import degrees_of
+from ..runtime.counter_tables import Floats, Integers
 from .discovery_reading import (
     COARSE,
     COARSELY,
@@ -36,6 +37,7 @@ from .discovery_reading import (
     NUMBERED,
     NUMBERED_FROM,
     SURE,
+    TO_A_DEGREE,
     TOGETHER,
     Scale,
 )
@@ -70,6 +72,10 @@ NUMBERED_DECADES = (NUMBERED_FROM - FIRST_YEAR) // 10, (NUMBERED_FROM + NUMBERED
 """The first and the last in which years are told apart where they are numbers."""
 WINDOW = 20
 """Decades within which dates are told to the year."""
+ARCS = np.unique((2.0 ** np.arange(0.0, 12.75, 0.25)).astype(np.int64))
+"""Lengths of stretches of degrees, in finer cells, by a fifth each."""
+HIDING = 0.1
+"""Share of the records that noise may hide in such a stretch."""
 BEYOND = 0.009
 """Share of the dates that is expected before a range of them, and after it."""
 
@@ -165,8 +171,8 @@ class Seen:
 
     @property
     def kind(self) -> str:
-        """Number, date, or year where that is a number."""
-        return "year" if self.scale.of_years else self.scale.kind
+        """Number, date, year where that is a number, or degrees."""
+        return "year" if self.scale.of_years else "degrees" if self.scale.of_degrees else self.scale.kind
 
     @cached_property
     def parts(self) -> Floats:
@@ -175,13 +181,15 @@ class Seen:
         if self.kind == "year":
             before = np.zeros((NUMBERED_FROM - FIRST_YEAR) // TOGETHER)
             return np.append(before, fine[:-1]).reshape(-1, 10 // TOGETHER)
+        if self.kind == "degrees":
+            return np.zeros((self.scale.coarse, self.scale.parts))
         return fine.reshape(self.scale.coarse, self.scale.parts)
 
     @cached_property
     def cells(self) -> Floats:
         """Records in every coarse cell, by its own votes and its parts', weighed by precision."""
         whole, weight = self.votes[: self.scale.coarse] / COARSELY, COARSELY**2 * self.scale.parts
-        if self.kind == "year":
+        if self.kind in ("year", "degrees"):
             return np.asarray(whole)
         return np.asarray((whole * weight + self.parts.sum(axis=1)) / (weight + 1.0))
 
@@ -202,7 +210,7 @@ def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
     """Between which numbers nearly all values of each column lie; None where the votes do not tell."""
     cells: list[tuple[int, int] | None] = [None] * len(seen)
     years: dict[int, tuple[float, float]] = {}
-    for kind in ("number", "year", "date"):
+    for kind in ("number", "year", "degrees", "date"):
         places = [place for place, one in enumerate(seen) if one.kind == kind]
         for place, weights in zip(places, _weighed([seen[place] for place in places], kind), strict=True):
             cells[place] = _cells(seen[place], weights)
@@ -217,6 +225,7 @@ def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
         for place, one in enumerate(seen)
         if cells[place] and _numbered(one)
     }
+    years |= {place: arc for place, one in enumerate(seen) if one.kind == "degrees" and (arc := _arc(one))}
     found: list[tuple[float, float] | None] = []
     for place, (one, its) in enumerate(zip(seen, cells, strict=True)):
         if its is None or place in years:
@@ -231,23 +240,9 @@ def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
     return found
 
 
-def beyond(seen: Seen, low: float, high: float) -> tuple[float, float]:
-    """About how many records have a value outside of a range, and the standard deviation of the noise in the sum that
-    is taken away from them: of coarse cells that lie within it and of parts of others."""
-    places = np.arange(seen.parts.size)
-    edges = np.array([seen.scale.edge(place) for place in (*places, seen.parts.size)])
-    within: Truths = np.asarray((edges[:-1] <= high) & (edges[1:] > low), bool).reshape(seen.parts.shape)
-    if seen.kind == "number" and low <= 0.0 <= high:
-        within[COARSE] = True  # all parts of the cell of 0 but the first are empty
-    whole: Truths = np.asarray(within.all(axis=1), bool)
-    parts = within & ~whole[:, None]
-    held = float(seen.cells[whole].sum() + seen.parts[parts].sum())
-    return seen.records - held, math.sqrt(seen.variance * whole.sum() + seen.error**2 * parts.sum())
-
-
 def _kept_from(seen: Seen, cell: int, alike: Sequence[Seen], way: int) -> int:
     """How many parts of its outermost cell a range begins after, by its own votes and by all columns that end there."""
-    if seen.kind == "year":
+    if seen.kind in ("year", "degrees"):
         return 0
     parts = seen.parts[cell][::way]
     own = _trimmed(parts, seen.records, seen.error)
@@ -257,6 +252,23 @@ def _kept_from(seen: Seen, cell: int, alike: Sequence[Seen], way: int) -> int:
     records = float(np.mean([one.records for one in alike]))
     together = _trimmed(common, records, seen.error / math.sqrt(len(alike)), DOUBTFUL)
     return together if together > own and parts[:together].sum() < SURE * seen.error * math.sqrt(together) else own
+
+
+def _arc(seen: Seen) -> tuple[float, float] | None:
+    """The shortest stretch that holds nearly all degrees, and a bit more on both sides; None where noise hides it."""
+    most = {"latitude": 90, "longitude": 180}[degrees_of(seen.scale.name) or "longitude"] * TO_A_DEGREE
+    votes = seen.votes[seen.scale.fine][180 * TO_A_DEGREE - most : 180 * TO_A_DEGREE + most].astype(float)
+    sums = np.concatenate([[0.0], np.cumsum(votes)])
+    for cells in ARCS[ARCS <= 2 * most]:
+        hidden = seen.error * math.sqrt(cells)
+        if hidden > HIDING * seen.records:
+            return None
+        held = sums[cells:] - sums[:-cells]
+        if held.max() >= (1.0 - HIDDEN) * seen.records - hidden:
+            first, spare = int(held.argmax()), max(1, int(cells) // 8)
+            ends = max(0, first - spare), min(2 * most, first + int(cells) + spare)
+            return (ends[0] - most) / TO_A_DEGREE, (ends[1] - most) / TO_A_DEGREE
+    return None
 
 
 def _numbered(seen: Seen) -> bool:

@@ -16,17 +16,18 @@ from scipy.special import gammainc, ndtr
 
 from ..domain.column_entries import PRESETS, columns_of, preset_for, within_reason
 from ..errors import RequestError
-from ..runtime.counter_tables import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers, Truths
 from .alike_questions import contradicted, questions_alike
 from .discovery_reading import (
     COARSE,
     LEAST_POWER,
     STEPS,
     SURE,
+    TO_A_DEGREE,
     Scale,
 )
 from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
-from .found_ends import ELSEWHERE, FAR, HIDDEN, LOST, Seen, all_ends, beyond
+from .found_ends import ELSEWHERE, FAR, HIDDEN, HIDING, LOST, Seen, all_ends
 
 LOG_TWO = math.log(2.0)
 HEAPED = 0.1
@@ -92,7 +93,7 @@ def _stepped(seen: Seen, ends: tuple[float, float] | None) -> Ends | None:
         return ends and Ends(*ends, 0.0)
     step = step_of(seen.votes, seen.error, seen.records)
     low, high = rounded_outward(*ends, step)
-    low, high = (low, high) if seen.kind == "year" else _sensibly(seen, ends[0], low, high)
+    low, high = (low, high) if seen.kind in ("year", "degrees") else _sensibly(seen, ends[0], low, high)
     if seen.scale.format is not None and seen.scale.format.kind == "time":
         low, high = max(low, 0.0), min(high, DAY)
     return Ends(low, high, next(one for one in STEPS if one <= min(step, high - low)))
@@ -141,6 +142,24 @@ def _found(seen: Seen, ends: Ends | None, missing: Measured, codes: Sequence[str
     return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, beyond=outside, heaps=heaps)
 
 
+def beyond(seen: Seen, low: float, high: float) -> tuple[float, float]:
+    """About how many records have a value outside of a range, and the standard deviation of the noise in the sum that
+    is taken away from them: of coarse cells that lie within it and of parts of others."""
+    first, last = (round((end + 180.0) * TO_A_DEGREE) for end in (low, high))
+    spread = seen.error * math.sqrt(last - first)
+    if seen.kind == "degrees" and max(-low, high) <= 180.0 and spread <= HIDING * seen.records:
+        return seen.records - float(seen.votes[seen.scale.fine][first:last].sum()), spread
+    places = np.arange(seen.parts.size)
+    edges = np.array([seen.scale.edge(place) for place in (*places, seen.parts.size)])
+    within: Truths = np.asarray((edges[:-1] <= high) & (edges[1:] > low), bool).reshape(seen.parts.shape)
+    if seen.kind == "number" and low <= 0.0 <= high:
+        within[COARSE] = True  # all parts of the cell of 0 but the first are empty
+    whole: Truths = np.asarray(within.all(axis=1), bool)
+    parts = within & ~whole[:, None]
+    held = float(seen.cells[whole].sum() + seen.parts[parts].sum())
+    return seen.records - held, math.sqrt(seen.variance * whole.sum() + seen.error**2 * parts.sum())
+
+
 def _sensibly(seen: Seen, seen_from: float, low: float, high: float) -> tuple[float, float]:
     """Ends no farther than the column's name says, but for votes that surely are below the lower one, or an octave."""
     if low < 0.0 < high and preset_for(seen.scale.name) == "pay":  # of which noise alone says that any is below 0
@@ -161,7 +180,7 @@ def _is_amount(seen: Seen, low: float, high: float, step: float) -> bool:
     By how likely their octaves are where shapes of amounts are looked at, and where others are (`shapes_above_zero`),
     each as common. Zeros have no part in it, nor has where a range ends, a matter of chance in a thin tail.
     """
-    if low < 0.0 or high < max(TALL, TALL * step):
+    if low < 0.0 or high < max(TALL, TALL * step) or seen.kind == "degrees":
         return False
     octaves = seen.cells[COARSE + 1 :]
     records = max(1.0, seen.records - seen.zeros)

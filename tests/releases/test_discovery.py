@@ -190,10 +190,12 @@ def test_no_record_moves_the_votes_further_than_declared_and_one_does_as_far(col
 @pytest.mark.parametrize("columns", [1, 5])
 def test_no_person_moves_the_counts_for_ranges_further_than_declared_and_one_does_as_far(columns, relation, records):
     """All records of one person have the same number everywhere; replaced, one of another power and another step."""
-    scales, tables = tuple(Scale("year" if place == 1 else f"c{place}", "number") for place in range(columns)), []
+    names = ["c", "year", "lat", *(f"c{place}" for place in range(3, columns))][:columns]
+    scales, tables = tuple(Scale(name, "number") for name in names), []
     for number in (2003.0, -70_000.25):
         second = Second(scales, ())
-        second.count(pa.record_batch({scale.name: pa.array([number] * records) for scale in scales}))
+        said = {name: 47.3 if name == "lat" and number > 0 else number for name in names}
+        second.count(pa.record_batch({name: pa.array([said[name]] * records) for name in names}))
         tables.append(second.table)
     declared = Second.sensitivity(columns, relation, PrivacyUnit("id", records))
     there, instead = tables

@@ -48,7 +48,7 @@ def test_a_column_that_says_one_number_of_everyone_is_found_with_a_range(name, n
     assert found.column is None or found.column.step <= found.column.high - found.column.low
 
 
-@pytest.mark.parametrize("name", ["x", "year"])
+@pytest.mark.parametrize("name", ["x", "year", "start_lat"])
 def test_every_number_has_the_same_votes_wherever_it_lies(name):
     """Two for its coarse cell, and one for each of the others; infinite ones and such as are none have no vote."""
     numbers = [0.0, -0.0, 5e-324, -1e-9, 0.25, 1.0, -7.0, 99.5, 2.0**39, 2.0**40, -1e300, 1e308, *range(1840, 2070, 7)]
@@ -224,6 +224,29 @@ def test_years_that_are_numbers_are_found_to_five_of_them_and_not_to_a_century(f
     noisy = votes + np.rint(np.random.default_rng(1).normal(0, 60, votes.shape)).astype(int)
     (found,) = found_ranges([(scale, noisy)], 60.0, Measured(1_700, 30), {name: Measured(0, 9)})
     assert low[0] <= found.column.low <= low[1] and high[0] <= found.column.high <= high[1]
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize(
+    "name, middle, wide, records, low, high",
+    [
+        ("lat", 47.37, 0.03, 12_000, (47.1, 47.32), (47.42, 47.6)),
+        ("pickup_longitude", -73.98, 0.04, 12_000, (-74.3, -74.02), (-73.94, -73.7)),
+        ("Längengrad", 8.2, 0.9, 12_000, (5.0, 7.0), (9.4, 12.0)),
+        ("lng", 20.0, 60.0, 200_000, (-180, -100), (120, 180)),
+        ("latitude", 47.37, 0.03, 300, (0, 40), (48, 64)),  # too few to tell where in their octave
+        ("latitude", 4_700_000.0, 900.0, 12_000, (4e6, 4.7e6), (4.7e6, 8.4e6)),  # metres
+    ],
+)
+def test_degrees_are_found_to_a_town_and_not_to_half_a_continent(name, middle, wide, records, low, high):
+    """Of rides in one town the latitude was said to be 36 to 48, so that all of them shared a cell."""
+    values = np.random.default_rng(2).normal(middle, wide, records)
+    scale, votes = votes_of(values, name=name)
+    noisy = votes + np.rint(np.random.default_rng(1).normal(0, 60, votes.shape)).astype(int)
+    (found,) = found_ranges([(scale, noisy)], 60.0, Measured(records, 30), {name: Measured(0, 9)})
+    assert low[0] <= found.column.low <= low[1] and high[0] <= found.column.high <= high[1]
+    outside = ((values < found.column.low) | (values > found.column.high)).sum()
+    assert outside <= 0.05 * records and abs(found.beyond.count - outside) < 5 * found.beyond.error
 
 
 def test_no_more_records_are_said_to_pile_up_than_there_are():
