@@ -35,6 +35,7 @@ def _run(folder: Path, *files: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.thorough
 def test_results_of_forks_are_those_of_one_process(tmp_path: Path) -> None:
     files = [THESE.format(sound=sound) for sound in ("True", "False", "True")]
     told = _run(tmp_path, *files)

@@ -228,6 +228,7 @@ def test_more_records_of_a_person_than_are_paid_for_in_a_living_release_are_foun
     assert found(first(purchase_trials.living(PURE), "person"), SOME)
 
 
+@pytest.mark.thorough
 def test_a_period_that_is_drawn_twice_is_found(monkeypatch):
     honest = purchase_trials.go_on
 
@@ -253,6 +254,7 @@ def test_noise_of_an_earlier_period_that_is_used_again_is_found(monkeypatch):
     assert found(first(purchase_trials.living(PURE), "bands"), SOME)
 
 
+@pytest.mark.thorough
 def test_a_record_that_counts_in_two_periods_is_found(monkeypatch):
     honest = Living.encode
 
@@ -433,6 +435,7 @@ def test_topping_up_without_a_price_is_found(monkeypatch):
     assert any("paid" in one for one in found(trial))
 
 
+@pytest.mark.thorough
 def test_noise_that_is_made_less_than_was_paid_for_is_found(monkeypatch):
     honest = core.releases.going_on.less_noise
     monkeypatch.setattr(

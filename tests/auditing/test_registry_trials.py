@@ -63,6 +63,7 @@ def test_nothing_escapes_any_model_whoever_differs(name):
         assert verdict.passed, verdict.sentence
 
 
+@pytest.mark.thorough
 def test_objective_perturbation_reaches_its_price():
     verdict = examine(of_method("objective", PURE, domain_of(2)), 1)
     assert 0.99 <= verdict.reached <= 1.0

@@ -39,12 +39,14 @@ def sound(trials):
         yield verdict.reached / float(trial.budget.epsilon)
 
 
+@pytest.mark.thorough
 def test_every_oracle_is_replayed():
     assert named(oracles()) == set(ORACLES)
     used = list(sound(oracles(draws(("0.5",), EPSILONS))))
     assert max(used) <= 1 + 1e-12 and sum(share > 0.99 for share in used) > len(used) / 2
 
 
+@pytest.mark.thorough
 def test_every_sketch_is_replayed():
     trials = list(registry_trials.sketches())
     assert named(trials) == set(SKETCHES)
@@ -202,6 +204,7 @@ def test_a_function_of_a_list_drawn_by_the_value_is_found(monkeypatch):
     assert finds(only(oracles(("3",)), "flh of 3"))
 
 
+@pytest.mark.thorough
 def test_an_answer_that_a_poll_keeps_as_it_is_is_found(monkeypatch):
     monkeypatch.setattr(DirectEncoding, "_reports", lambda one, values, source: values.astype(one.report_type))
     assert finds(only(polled(("3",)), "de"))

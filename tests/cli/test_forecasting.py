@@ -52,6 +52,7 @@ def test_a_forecast_spends_nothing(command, ledger):
     assert not ledger.exists()
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

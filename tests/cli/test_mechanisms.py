@@ -245,6 +245,7 @@ def test_vectors_are_released_and_asked(command, tmp_path):
     assert "cosine" in command("inspect", "a.npz").stdout
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -56,6 +56,7 @@ def test_amounts_in_wide_bounds_are_found_by_a_scale_of_ratios(command, source):
     )
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -34,6 +34,7 @@ from core.sketches.plan import plan
 FACTS = {"kernel": "euclidean", "bandwidth": 2.0, "bounds": (-10.0, 10.0), "rows": 60}
 
 
+@pytest.mark.few(13)
 @parametrize_with_checks([PrivateKernelDensity(bandwidth=2.0, bounds=(-100, 100), rows=40)])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)

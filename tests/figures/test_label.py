@@ -280,6 +280,7 @@ RIVALS_IN_WORDS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", RIVALS_IN_WORDS)
 def test_what_rivals_hold(name):
     rival, (size, words_of_table) = card(name), RIVALS_IN_WORDS[name]

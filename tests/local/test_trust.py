@@ -60,6 +60,7 @@ def true_delta(one, people: int, epsilon: float) -> float:
     return worst
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("name", "domain", "people"), [("de", 2, 6), ("de", 3, 5), ("ss", 3, 4), ("hr", 2, 4), ("oue", 3, 3), ("sue", 3, 3)]
 )

@@ -82,6 +82,7 @@ def test_events_of_tables():
     assert Cost.of([(plain, by_conversion)], 1, MILLIONTH).events[0].l2_squared is None
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("epsilon", ["0.000000000001", deep("0.01"), "1", deep("17.3"), "100"])
 @pytest.mark.parametrize("delta", ["0", "1e-30", deep("0.000001"), "0.009"])
 @pytest.mark.parametrize(
@@ -193,6 +194,7 @@ def test_known_values(parts, expected):
     assert epsilon_spent(pure("1", parts).events, 1e-6) == pytest.approx(expected, abs=5e-4)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("epsilon, parts", [("1", 10), ("1", 1000), ("0.01", 7), ("30", 3), ("100", 1), ("2", 10**5)])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9, 1e-13])
 def test_equal_parts_against_the_binomial_form(epsilon, parts, delta):
@@ -335,6 +337,7 @@ def worst_adaptive_delta(rule, epsilon, delta, steps):
     return value((0,) * len(steps), 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon, delta", [("1", "0.009"), deep("0.5", "0.009"), deep("2", "0.001")])
 def test_no_adaptive_owner_passes_the_total_but_one_would_pass_the_shown_figure(epsilon, delta):
     epsilon, delta = Decimal(epsilon), Decimal(delta)

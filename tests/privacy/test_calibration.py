@@ -55,6 +55,7 @@ def test_known_gaussian_scales():
     assert zcdp_delta(10.0, float(1 / (2 * rough.parameter))) <= 1e-6
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**12), Fraction(1, 100), Fraction(1), Fraction(10), Fraction(100)])
 @pytest.mark.parametrize("delta", [Fraction(9, 1000), MILLIONTH, Fraction(1, 10**30)])
 @pytest.mark.parametrize("n", [1, 2, 1000])

@@ -161,6 +161,7 @@ def test_bounds_that_cannot_be_bought():
         _ = bounded(sketch(), BoundsPurchase({"pay": GRID}, "0.0000001"), Budget("0.0000001")).cost
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("id", 5)])
 @pytest.mark.parametrize("delta", ["1e-6", "1e-12"])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "20"])

@@ -72,6 +72,7 @@ def made(sketch, budget, seed=5, records=900):
     return Job(TablePlan(kind, kind.budget), source(*embeddings(records)), noise_source=SeededSource(seed)).run()
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("sketch", SKETCHES, ids=named)
 def test_both_readings_together_keep_the_promise_and_use_all_of_it(sketch, budget):

@@ -40,6 +40,7 @@ def test_how_many_may_lie_beyond_a_found_range_is_said():
             assert "'fee'" in found.beyond and "may lie beyond" in found.beyond
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("number", [0.5, -0.5, 0.0, 0.1, 100.0, 1e300])
 @pytest.mark.parametrize("name", ["x", "age"])
 def test_a_column_that_says_one_number_of_everyone_is_found_with_a_range(name, number):

@@ -44,6 +44,7 @@ def same(left, right):
         assert getattr(left, field) == getattr(right, field)
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_a_release_survives_its_file(budget, domain):

@@ -105,6 +105,7 @@ BATCHES = {
 }
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("outside", ["clamp", "drop"])
 @pytest.mark.parametrize("name", BATCHES)
 @pytest.mark.parametrize("kind", [Moments, Directions])

@@ -157,6 +157,7 @@ def test_what_is_outside_its_limits_is_refused_in_one_sentence(name):
             refused(sketch, {key: value for key, value in facts.items() if key != one.name})
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("name", NAMES)
 def test_all_that_is_no_domain_and_no_size_in_between_is_declared(name):
     sketch = small(name)

@@ -113,6 +113,7 @@ def corners(domain: Domain, steps: int) -> np.ndarray:
     return np.asfortranarray(np.where(categories, points * amplitude, points))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("domain", LAYOUTS, ids=lambda domain: "-".join(domain.names))
 def test_no_two_records_are_further_apart_than_declared(domain):
     """All pairs of records with numbers at ends, in the middle and between: adding reaches its bounds."""

@@ -101,6 +101,7 @@ def test_jacksons_factors_are_those_of_a_kernel_that_is_nowhere_negative():
         assert factors[0] == 1 and wave.min() > -1e-9
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("orders", "dimensions"), [(1, 1), (2, 1), (3, 1), (6, 1), (17, 1), (2, 2), (3, 2), (5, 2)])
 def test_shifts_are_the_largest_over_all_pairs_of_angles(orders, dimensions):
     """A grid of pairs of records, the corner and its opposites among them, against the bounds."""
@@ -127,6 +128,7 @@ def test_no_neighbours_are_further_apart_than_declared(sketch, data):
         assert declared.blocks_l2**2 >= declared.l2_squared and declared.block == len(moved)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("sketch", SKETCHES, ids=named)
 def test_some_neighbours_reach_the_declared_bound(sketch):
     low, high = sketch.domain.bounds(sketch.metric)

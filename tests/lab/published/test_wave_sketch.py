@@ -126,6 +126,7 @@ def test_no_neighbours_are_further_apart_than_declared(sketch, data):
         assert declared.blocks_l2**2 >= declared.l2_squared and declared.block == len(moved)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("sketch", SKETCHES, ids=lambda s: f"{s.name}-{s.domain.dimensions}")
 def test_some_neighbours_reach_the_declared_bound(sketch):
     low, high = sketch.domain.bounds(sketch.metric)

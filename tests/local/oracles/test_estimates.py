@@ -21,6 +21,7 @@ from tests.local.oracles.written_out import all_reports
 WRITTEN_OUT = [name for name in ORACLES if not issubclass(ORACLES[name], LocalHashing)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", WRITTEN_OUT)
 @settings(max_examples=draws(5, 60), deadline=None)
 @given(domain=st.integers(2, 6), epsilon=st.decimals("0.1", "5", places=2), data=st.data())

@@ -28,6 +28,7 @@ def small(name: str, domain: int, epsilon: object):
     return ORACLES[name](domain, epsilon, **further)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ORACLES)
 @settings(max_examples=draws(8, 100), deadline=None)
 @given(domain=st.integers(2, 6), epsilon=EPSILONS)

@@ -232,6 +232,7 @@ def worst_loss(rate, moves) -> float:
     return max(losses)
 
 
+@pytest.mark.thorough
 def test_no_choice_tells_neighbours_apart_by_more_than_epsilon():
     either_way = list(product([-1, 0, 1], repeat=3))
     upwards = list(product([0, 1], repeat=3))

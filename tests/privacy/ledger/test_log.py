@@ -47,6 +47,7 @@ def test_it_says_who_did_what(ledger):
     assert [line.number for line in ledger.log.lines(after=6)] == [7, 8]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "statement",
     [

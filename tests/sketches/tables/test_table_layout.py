@@ -19,6 +19,7 @@ def matrix(one) -> np.ndarray:
     return rows
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("cells", SIZES)
 @pytest.mark.parametrize("bits", (6, 13))
 def test_they_are_orthogonal_to_each_other_and_to_the_sum_and_their_norms_are_exact(cells, bits):

@@ -62,6 +62,7 @@ SKETCHES = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SKETCHES)
 def test_no_neighbours_are_further_apart_and_some_are_as_far(name):
     sketch = SKETCHES[name]()

@@ -24,6 +24,7 @@ def people(n: int, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"x": x, "c": random.choice(list("uvw"), n), "y": np.sin(x) * random.uniform(0, 1, n)})
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("budget", (GAUSSIAN, Budget(1), Budget(1, "1e-9", "replace_one")))
 @pytest.mark.parametrize("halvings", (0, 2))
 @pytest.mark.parametrize("tables", ("singles", "pairs", [("x", "c", "y")]))

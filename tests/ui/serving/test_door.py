@@ -146,6 +146,7 @@ def test_what_is_no_plain_address_is_no_name(email):
     assert email == "ann@example.org\n" or claims(email=email).name == "subject:42"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "changed",
     [

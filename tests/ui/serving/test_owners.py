@@ -267,6 +267,7 @@ def test_what_lies_inside_may_be_named(name):
     check_named(name, PLACES)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "name",
     [

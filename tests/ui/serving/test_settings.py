@@ -74,6 +74,7 @@ def test_a_proxy_is_trusted_by_its_address_alone(read):
         assert not proxy.trusts(other)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
