@@ -77,6 +77,17 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     return high
 
 
+def pure_epsilon(epsilon: float, delta: float) -> float:
+    """Return the least epsilon at which one (epsilon, 0)-private mechanism keeps this delta, rounded up.
+
+    The worst of them is randomised response (Kairouz, Oh, Viswanath 2015), which loses ε with probability
+    p = 1 / (1 + e^-ε) and -ε otherwise. At ε' from 0 to ε it keeps δ = p (1 - e^(ε' - ε)), so ε' = ε + log(1 - δ / p).
+    """
+    share = delta * (1 - MARGIN) * (1 + math.exp(-epsilon))
+    up = 4 * math.ulp(epsilon)  # of which the sum, and whoever gave this epsilon as a float, may have lost one
+    return max(0.0, epsilon + math.log1p(-share) + up) if share < 1 else 0.0
+
+
 @lru_cache(maxsize=1024)
 def largest_rho(epsilon: float, delta: float) -> float:
     """Return the largest ρ, rounded down, with which ρ-zCDP implies (epsilon, delta)."""

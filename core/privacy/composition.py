@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from .budget import DELTA_PLACES, Sensitivity, exact_decimal
-from .calibration import NoiseScale, largest_rho, parse_fraction, zcdp_epsilon
+from .calibration import NoiseScale, largest_rho, parse_fraction, pure_epsilon, zcdp_epsilon
 from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussian_delta, gaussian_tables_delta
 
 if TYPE_CHECKING:
@@ -293,6 +293,8 @@ def composed_epsilon(
     """
     if not pure:
         return _tables_epsilon(list(Counter(dict(tables)).elements()), delta, rough)
+    if not tables and sum(count for _, count in pure) == 1:
+        return pure_epsilon(float(next(iter(pure))[0]), delta)
     from dp_accounting.pld import privacy_loss_distribution as pld  # a second to load, and few ask
 
     ways = [way for way in continuous_noises(list(Counter(dict(tables)).elements())) if way.slack.log_factor <= 1]

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from core.privacy import composition
 from core.privacy.accounting import (
     RARE,
     Alone,
@@ -181,6 +182,20 @@ def test_records_of_no_cost(change):
 
 
 # What releases cost together
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
+@pytest.mark.parametrize("epsilon", ["0.005", "0.3", "1", "7.3", "40"])
+def test_one_pure_release_is_composed_without_the_library_that_takes_a_second_to_load(epsilon, delta, monkeypatch):
+    """The page of the first release waited for it. Neighbours of randomised response keep the delta, and just so."""
+    by_losses = composition._randomised_response_losses(float(epsilon), 1, float(epsilon) / 5000)
+    monkeypatch.setattr(composition, "_randomised_response_losses", None)
+    found = epsilon_spent(pure(epsilon).events, delta)
+    with localcontext(prec=60):
+        odds, ratio = Decimal(epsilon).exp(), Decimal(found).exp()
+        worst = (odds - ratio) / (1 + odds)  # of the answer that is likelier under the one than under the other
+    assert worst <= Decimal(delta) and (found == 0 or worst >= Decimal(delta) * (1 - Decimal("1e-4")))
+    assert found == pytest.approx(max(0.0, by_losses.get_epsilon_for_delta(delta)), abs=float(epsilon) / 5000 + 1e-9)
 
 
 def test_no_delta_is_the_plain_sum():

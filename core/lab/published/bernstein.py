@@ -28,7 +28,6 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
-from scipy.stats import binom
 
 from ...domain import Domain
 from ...errors import RequestError
@@ -67,6 +66,8 @@ def iterated_operator(degree: int, iterations: int) -> np.ndarray:
 
 def bernstein_basis(degree: int, shares: np.ndarray) -> np.ndarray:
     """The Bernstein polynomials at places of one coordinate: binomial probabilities, float64 (n, K + 1)."""
+    from scipy.stats import binom  # a second to load, and every list of mechanisms has this one
+
     shares = np.where(shares < NO_SHARE, 0.0, shares)
     return binom.pmf(np.arange(degree + 1), degree, shares[:, None])
 
