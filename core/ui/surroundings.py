@@ -125,7 +125,7 @@ def load_pages() -> None:
 
 
 def forecast_ahead() -> None:
-    """Work out what the first forecast waits for, of the sample that Home offers: calibrations, grids, its picture."""
+    """Work out what a first forecast waits for, of the sample that Home offers, and what bundled releases open with."""
     from ..privacy.budget import Budget
     from ..privacy.composition import PureParts, epsilon_spent
     from ..releases.forecast.forecast import error_curve
@@ -135,10 +135,12 @@ def forecast_ahead() -> None:
     from .own_data.paying import SLACK
     from .release.release_forecast import CURVE
     from .released.live_samples import live_figure
+    from .released.opening_files import maps_ahead
 
     one, budget = sample(TRIED), Budget(1)
     ways = recommend(one.domain, one.records_guess, budget, Closeness(one.kernel), density=one.density_guess)
     for delta in (float(SLACK), 0.0):
         error_curve(ways[0].answering, one.records_guess, [*map(float, CURVE)], delta, density=one.density_guess)
-    epsilon_spent([PureParts(Fraction(budget.epsilon))], float(SLACK))  # which loads what composes promises
     live_figure(TRIED)
+    maps_ahead()
+    epsilon_spent([PureParts(Fraction(budget.epsilon), 2)], float(SLACK))  # which loads what composes several promises

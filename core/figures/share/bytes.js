@@ -19,10 +19,15 @@ export const populationOf = ({ part, group, run }, release) => {
   return group ? question.ofClass(group) : question;
 };
 
-/** The numbers of a picture: estimates, and both ends of their intervals where they are known. */
-export const unpacked = ({ shape, numbers }) => {
-  const all = new Float32Array(fromBase64(numbers).buffer);
+const parts = (shape, all) => {
   const size = shape.reduce((a, b) => a * b, 1);
   const [est, low, high] = [0, 1, 2].map((place) => all.subarray(place * size, (place + 1) * size));
   return { shape, est, low: low.length ? low : null, high: high.length ? high : null };
 };
+
+/** The numbers of a picture: estimates, and both ends of their intervals where they are known. */
+export const unpacked = ({ shape, numbers }) => parts(shape, new Float32Array(fromBase64(numbers).buffer));
+
+/** The same of a map that was worked out before, in whole steps. */
+export const unpackedSteps = ({ shape, step, numbers }) =>
+  parts(shape, Float64Array.from(new Int16Array(fromBase64(numbers).buffer), (steps) => steps * step));

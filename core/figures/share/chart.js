@@ -120,6 +120,11 @@ export class Chart {
   /** What is drawn: of what takes long a rough picture first, and the fine one when it is there. */
   obtain(key, places) {
     this.drawnFor = key;
+    const ready = this.isMap && this.decoder.beforehand?.(this.x, this.y, this.window);
+    if (ready) {
+      this.keep(ready);
+      return;
+    }
     const asked = (sides) => /** @type {const} */ ([this.x, this.y, this.window, sides, this.held]);
     const long = this.isMap && this.decoder.takesLong;
     this.keep(this.decoder.picture(...asked(long ? [ROUGH, ROUGH] : places)));

@@ -8,7 +8,7 @@ import { amountAt } from "../../../readers/javascript/columns.js";
 const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64, STRIP = 6;
 
 export class Live {
-  answers; columns; nearest; reach; readings; records; suited;
+  answers; columns; given; nearest; reach; readings; records; suited;
 
   /** `facts`: of one population, whose `release` the reader opened. */
   constructor(facts, release) {
@@ -85,6 +85,14 @@ export class Live {
   picture(x, y, window, places, held) {
     const laid = this.laid(x, y, window, places, held);
     return { ...laid, ...this.strip(laid, held) };
+  }
+
+  /** The map that was `given` with the file, where all of it is looked at; null where any other is. */
+  beforehand(x, y, window) {
+    const { x: across, y: up, drawn } = this.given ?? {};
+    if (!drawn || x !== across || y !== up) return null;
+    const rect = [x, y].map((place) => endsOf(this.columns[place]));
+    return String([window.x, window.y]) === String(rect) ? { ...drawn, rect } : null;
   }
 
   /** Whether a map takes a person's patience: a grid whose kernel is a sum of dozens of products. */

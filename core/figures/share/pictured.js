@@ -1,5 +1,5 @@
 // The picture of a release inside a page of another program, such as the app, which says what is drawn and held.
-import { fromBase64, unzipped } from "./bytes.js";
+import { fromBase64, unpackedSteps, unzipped } from "./bytes.js";
 import { Explorer, decoderOf } from "./explorer.js";
 import { openRelease } from "../../../readers/javascript/release.js";
 
@@ -19,10 +19,10 @@ const begun = async (place, data) => {
  *
  * Handed over is `shared_page.pictured`: the `file`, what it does not say of itself (`facts`, packed JSON), the `identity`
  * of what is asked, and what is `said` of all answers; and besides which columns are drawn (`x`, `y` or null, places on the
- * list of the facts), the values `held` by name, the `marks` on it (x, y or null, and whether they are sure), and `lines` in
+ * list of the facts), the map of them if it was worked out before (`given`, packed, else ""), the values `held` by name, the `marks` on it (x, y or null, and whether they are sure), and `lines` in
  * degrees in place of coasts, or null. Told is the state "asked", a coordinate a drawn column, whenever somebody asks a
  * point. Nothing else leaves the page: every picture and every answer is worked out here.
- * @param {{data: {identity: string, facts: string, file: string, said: string, x: number, y: number | null,
+ * @param {{data: {identity: string, facts: string, file: string, said: string, given: string, x: number, y: number | null,
  *   held: Record<string, any>, marks: [number, number | null, boolean][], lines: number[][][] | null},
  *   parentElement: ParentNode, setStateValue: (name: string, value: number[]) => void}} given
  */
@@ -35,6 +35,7 @@ export const pictured = async ({ data, parentElement, setStateValue }) => {
     place.identity = data.identity;
     place.ready = begun(place, data);
   }
+  const given = data.given && { x: data.x, y: data.y, drawn: unpackedSteps(await unzipped(data.given)) };
   const { explorer, listening } = await place.ready;
   if (place.data !== data) return end; // another run came meanwhile
   place.end = () => listening.abort();
@@ -42,7 +43,7 @@ export const pictured = async ({ data, parentElement, setStateValue }) => {
   place.explorer = explorer;
   const { decoder } = explorer.controls;
   decoder.ownOutline ??= decoder.outline;
-  Object.assign(decoder, { nearest: data.held, marks: data.marks, outline: data.lines ? { ...decoder.ownOutline, lines: data.lines } : decoder.ownOutline });
+  Object.assign(decoder, { given, nearest: data.held, marks: data.marks, outline: data.lines ? { ...decoder.ownOutline, lines: data.lines } : decoder.ownOutline });
   Object.assign(explorer.controls, { x: data.x, y: data.y });
   explorer.update();
   explorer.told = (asked) => setStateValue("asked", asked);

@@ -82,7 +82,7 @@ def _end() -> None:
 # as a phone that is turned, has no line to click and shows it again.
 ROLES = """
 window.fgRoles ||= (() => {
-  const beside = "#stFloatingOverlayPortal, [data-testid=portal]";
+  const beside = "#stFloatingOverlayPortal:not(:empty), [data-testid=portal]:not(:empty)";
   const scrolled = "[class*=st-key-fg-side-], [data-testid=stCode] pre";
   let due = 0, still;
   const drop = "[data-testid=stFileUploaderDropzone][role=presentation]";

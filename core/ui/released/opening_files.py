@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import streamlit as st
 
 from ...figures.answer_sentences import what_it_is, who_is_protected
+from ...figures.figure_axes import View
 from ...figures.share.described import bibtex, datacite, manifest_text
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import day, several
@@ -17,6 +19,7 @@ from ..frame.marks import Visibility, draw, facts, mark, mark_markup, note, offe
 from ..frame.navigation import EXPLORE
 from ..frame.session import Opened, Session
 from . import public_answers
+from .chosen_view import drawable
 from .kept_files import keeps_opened, kept_releases, open_any, released_here
 from .taking_along import RELEASE, share_offers
 
@@ -64,6 +67,18 @@ def _one(path: Path, name: str, title: str, words: str) -> None:
         st.image(path.with_suffix(".png"), width="stretch", alt=words)
         with st.container(key=f"gallery-open-{name}"):
             st.page_link(EXPLORE.path, label=title, query_params={RELEASE: path.stem})
+
+
+def maps_ahead() -> None:
+    """Work out the maps with which bundled releases open, for all visitors: a browser takes half a second for one."""
+    from ...releases.release import load
+
+    for _, path in bundled_releases():
+        data = path.read_bytes()
+        release = load(data)
+        columns = drawable(release.domain)
+        if len(columns) == 2:
+            public_answers.picture(sha256(data).hexdigest(), release, View(columns, ()))
 
 
 MAX_MEGABYTES = 100

@@ -29,7 +29,7 @@ from ...figures.bandwidth_figures import kernel_in_words
 from ...figures.exploration import MOST_MODES
 from ...figures.figure_axes import Axis, View
 from ...figures.label import PrivacyLabel, describe, privacy_label
-from ...figures.share.shared_page import INSIDE_PLACE, inside, inside_script, inside_style, pictured
+from ...figures.share.shared_page import INSIDE_PLACE, inside, inside_script, inside_style, pictured, worked_out
 from ...figures.share.shared_pictures import drawn_names
 from ...geometry.kernels import stationary
 from ...releases.release import Release
@@ -300,11 +300,23 @@ def show_picture(opened: Opened, view: View, marks: Sequence[Sequence[object]], 
     across, up = (*(columns.index(name) for name in view.columns), None)[:2]
     held = {name: value if isinstance(value, (int, float, str)) else str(value) for name, value in view.held}
     more = {"x": across, "y": up, "held": held, "marks": marks, "lines": lines}
+    more["given"] = _map_at_hand(opened.identity, opened.release, view) if _as_it_is(opened, view) else ""
     handed_over = _to_picture(opened.identity, opened.release, opened, view)
     key = f"explore-picture-{opened.identity}-{view.columns}"
     found = PICTURE(key=key, data={**handed_over, **more}, on_asked_change=lambda: None)
     asked = found.asked
     return asked if isinstance(asked, list) and len(asked) == len(view.columns) else None
+
+
+def _as_it_is(opened: Opened, view: View) -> bool:
+    """Whether a map is at hand that has the places which a browser would work out, no column of it averaged over."""
+    near = len(view.columns) == 2 and opened.release.sketch.answers == "closeness"
+    return near and not view.averages(opened.release) and at_hand(picture, opened.identity, view)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _map_at_hand(identity: str, _release: Release, view: View) -> str:
+    return worked_out(picture(identity, _release, view))
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)

@@ -17,7 +17,7 @@ from core.analysis.beyond_records import for_population
 from core.analysis.density import grid, line
 from core.domain import Categorical, Dates, Numeric, Ordered
 from core.domain.dates import STEPS
-from core.figures.share.shared_page import READER
+from core.figures.share.shared_page import READER, pictured, worked_out
 from core.figures.share.shared_pictures import live_facts, table_facts
 from core.figures.traces import hidden_by_noise
 from core.releases.job import release
@@ -261,3 +261,30 @@ def test_the_page_hatches_where_pictures_and_modes_say_that_noise_decides():
     assert 0.1 < hidden[0].mean() < 0.9
     facts = live_facts(load(RELEASES / "health.npz"))
     assert (facts["together"], facts["noise"]) == (picture.together, picture.noise)
+
+
+def test_a_map_that_was_worked_out_before_is_drawn_as_it_is_and_is_what_a_browser_would_work_out():
+    """A browser took two seconds to draw the city, whose map comes with the app."""
+    made, data = load(RELEASES / "health.npz"), (RELEASES / "health.npz").read_bytes()
+    handed_over = pictured(made, data, "", ("", "", None)) | {"given": worked_out(grid(made, "age", "height", size=12))}
+    program = """
+    import { readFileSync } from "node:fs";
+    const [{ Live }, { unpackedSteps, unzipped }, { openRelease }] =
+      await Promise.all(process.argv.slice(1).map((one) => import(one)));
+    const data = JSON.parse(readFileSync(0, "utf8"));
+    const live = new Live(await unzipped(data.facts), await openRelease(Buffer.from(data.file, "base64")));
+    const [x, y] = live.columns.map(({ low, high }) => [low, high]);
+    live.given = { x: 0, y: 1, drawn: unpackedSteps(await unzipped(data.given)) };
+    const pictures = [live.beforehand(0, 1, { x, y }), live.picture(0, 1, { x, y }, [12, 12], {})];
+    const others = [live.beforehand(1, 0, { x: y, y: x }), live.beforehand(0, 1, { x: [x[0], x[1] - 1], y })];
+    const parts = (one) => ["est", "low", "high", "rect", "shape"].map((name) => [...one[name]]);
+    console.log(JSON.stringify([...pictures, ...others].map((one) => one && parts(one))));
+    """
+    modules = [SHARED / "live.js", SHARED / "bytes.js", READER / "release.js"]
+    command = [NODE, "--input-type=module", "-e", program, *(one.as_uri() for one in modules)]
+    run = subprocess.run(command, input=json.dumps(handed_over), capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr[-2000:]
+    given, drawn, turned, closer = json.loads(run.stdout)
+    for one, other in zip(given, drawn, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-5 * max(given[2]))
+    assert turned is None and closer is None
