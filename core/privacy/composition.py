@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -309,9 +309,7 @@ def composed_epsilon(
     losses = [_randomised_response_losses(float(epsilon), count, grid) for epsilon, count in sorted(pure)]
     if tables:
         losses.append(pld.from_gaussian_mechanism(1 / mu, value_discretization_interval=grid))
-    total = losses[0]
-    for loss in losses[1:]:
-        total = total.compose(loss)
+    total = reduce(lambda one, other: one.compose(other), losses)
     return float(total.get_epsilon_for_delta(within)) + slack.epsilon
 
 
