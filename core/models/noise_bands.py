@@ -199,6 +199,12 @@ class Known:
     spread: np.ndarray  # Their covariance.
     unsure: float  # How far off the means may be, squared, as a share of the variance.
 
+    @property
+    def surely_apart(self) -> float:
+        """What the variance may well be: of shares of categories it is as far off as they are, not its square."""
+        own = float(np.trace(self.spread))
+        return own + (math.sqrt(self.unsure * own) if self.block.category else self.unsure * own)
+
 
 @dataclass(frozen=True, eq=False)
 class Spread:
@@ -222,17 +228,17 @@ class Spread:
 
     def frame(self, task: Task) -> Frame:
         """What records are told from, so that their lengths are what they differ by."""
-        size = centred_width(task)
-        middle, stretch, apart = np.zeros(size), np.ones(size), np.zeros(size)
-        for one in self.columns:
+        middle, stretch = np.zeros(centred_width(task)), np.ones(centred_width(task))
+        apart = np.array([one.surely_apart for one in self.columns])
+        each = np.maximum(apart, LEAST_APART) ** (-EVENED / 2.0)
+        each /= each.mean()
+        for one, own in zip(self.columns, each.tolist(), strict=True):
             at = slice(one.block.own.start - 1, one.block.own.stop - 1)
-            middle[at], apart[at] = one.means, np.diag(one.spread)
-            stretch[at] = max(float(apart[at].sum()), LEAST_APART) ** (-EVENED / 2.0)
-        stretch /= stretch.mean()
+            middle[at], stretch[at] = one.means, own
         # Waves are so long; products are about the square of the usual number.
         usual = float(np.mean([np.trace(one.spread) + one.means @ one.means for one in self.columns]))
         several = SHARE * (task.waves > 0) + SHARE_OF_PRODUCTS * (len(task.pairs) > 0) * min(1.0, usual) ** 2
-        return Frame(middle, stretch, CUT * math.sqrt(float(apart @ stretch**2) + task.corner * several))
+        return Frame(middle, stretch, CUT * math.sqrt(float(apart @ each**2) + task.corner * several))
 
     def within(self, frame: Frame) -> Spread:
         """The same of what is told from there."""

@@ -93,6 +93,15 @@ def test_told_from_where_records_lie_each_is_its_own_and_no_longer_than_is_said(
         assert (found == np.array([told(task, one[None], READ_UNIT, frame)[0][0] for one in units])).all()
 
 
+def test_a_rare_answer_that_noise_hides_is_not_stretched_until_it_cuts_all_else():
+    """One draw of seven, where noise hid how many women there were, made a regression worse than the mean."""
+    task = Task(MIXED, "y")
+    counts = np.array([*[125.0] * 8, *[250.0] * 4, *[125.0] * 8, 1010.0, -40.0])
+    seen = np.array([*[125.0] * 8, *[250.0] * 4, *[125.0] * 8, 890.0, 110.0])
+    hidden, told = (Spread.of(task, one, 70.0**2, 1_000).frame(task) for one in (counts, seen))
+    assert hidden.stretch[-1] < 1.7 * told.stretch[-1] and hidden.radius > 0.85 * told.radius
+
+
 def test_coefficients_from_where_records_lie_say_what_they_do_from_nowhere():
     task = Task(MIXED, "y")
     units, random = records(task), np.random.default_rng(2)
