@@ -30,7 +30,7 @@ from core.privacy.calibration import NoiseScale
 from core.privacy.noise.discrete_samplers import LaplaceSampler
 from core.privacy.noise.divided_noise import LaplacePart, reach
 from core.privacy.noise.randomness import SystemSource
-from core.releases.engine.scheduler import connected
+from core.releases.engine.cluster import connected
 from core.releases.rounds.masking import PART_BYTES, add_stream, neighbourhood
 from core.releases.rounds.round_plan import WRAPS
 

@@ -33,48 +33,25 @@ class Release(Questions):
     """A noisy table with everything public that is needed to ask it anything.
 
     Two releases are equal when everything that a file of them would hold is.
-
-    Attributes
-    ----------
-    sketch : LinearSketch
-        The linear sketch: mechanism, parameters and domain.
-    counters : np.ndarray | Table
-        The noisy counters, as released: int64, int32 where the sketch's `counter_type` is, or mapped from a file.
-    counted : int | np.ndarray | None
-        The noisy number of records released apart, one a class where the sketch has classes (int64, of its
-        `count_shape`); exact when `count_is_public`; None when read off the table.
-    privacy : PrivacyRecord
-        The promise.
-    private : bool
-        False for anything made with seeded noise, for teaching and tests only.
-    created : str
-        Time of release, ISO 8601, UTC.
-    software : str
-        Name and version of the program that made it.
-    counted_before : BoughtCount | None
-        The number of all records, where that was bought first.
-    finding : Finding | None
-        What was found out of the columns, likewise.
-    combined : Combined | Averaged | None
-        How several owners made it together, or of which releases of the same records it is the average, if so.
-    population : Population | None
-        Whom bands are of, where that is not the records alone: see `core.analysis.beyond_records`. No file holds it.
-    run_of : str
-        The seed of the living release whose periods it adds up: noise of two such runs goes together.
     """
 
-    sketch: LinearSketch
+    sketch: LinearSketch  # The linear sketch: mechanism, parameters and domain.
+    # The noisy counters, as released: int64, int32 where the sketch's `counter_type` is, or mapped from a file.
     counters: Counters
+    # The noisy number of records released apart, one a class where the sketch has classes (int64, of its
+    # `count_shape`); exact when `count_is_public`; None when read off the table.
     counted: Counts | None
-    privacy: PrivacyRecord
-    private: bool
-    created: str
-    software: str
-    counted_before: BoughtCount | None = None
-    finding: Finding | None = None
+    privacy: PrivacyRecord  # The promise.
+    private: bool  # False for anything made with seeded noise, for teaching and tests only.
+    created: str  # Time of release, ISO 8601, UTC.
+    software: str  # Name and version of the program that made it.
+    counted_before: BoughtCount | None = None  # The number of all records, where that was bought first.
+    finding: Finding | None = None  # What was found out of the columns, likewise.
+    # How several owners made it together, or of which releases of the same records it is the average, if so.
     combined: Combined | Averaged | None = None
+    # Whom bands are of, where that is not the records alone: see `core.analysis.beyond_records`. No file holds it.
     population: Population | None = None
-    run_of: str = ""
+    run_of: str = ""  # The seed of the living release whose periods it adds up: noise of two such runs goes together.
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
@@ -376,21 +353,12 @@ class Release(Questions):
 def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verify: bool = False) -> Release:
     """Open a release file; a stranger's is safe to open.
 
-    Parameters
-    ----------
-    source : str | Path | bytes | BinaryIO
-        Path, from which a large release is mapped, contents, or a binary file that can seek.
-    memory : int
-        Bytes that opening it may take; a larger release needs more. What is mapped takes none.
-    verify : bool
-        Whether to read a mapped table to its end and compare its checksum. Everything else is compared anyway.
+    `source`: Path, from which a large release is mapped, contents, or a binary file that can seek. `memory`: Bytes that
+    opening it may take; a larger release needs more. What is mapped takes none. `verify`: Whether to read a mapped
+    table to its end and compare its checksum. Everything else is compared anyway.
 
-    Raises
-    ------
-    ReleaseFileError
-        When the contents are not a release that this version knows, contradict each other, or need too much memory.
-    RequestError
-        When there is no such file, or it cannot be read.
+    ReleaseFileError when the contents are not a release that this version knows, contradict each other, or need too
+    much memory. RequestError when there is no such file, or it cannot be read.
     """
     made, (table, count) = file.read(source, memory, verify)
     origin = made.private, made.created, made.software

@@ -29,7 +29,7 @@ from core.cli.commands import app
 from core.domain import Domain, Items, PrivacyUnit
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian
-from core.releases.engine import scheduler
+from core.releases.engine import cluster as dask_cluster
 from core.releases.engine.building import TableBuilder
 from core.releases.engine.cluster import ClusterBuilding, _shares, _sized
 from core.releases.engine.resuming import Recipe
@@ -68,7 +68,7 @@ SKETCHES = [
 @pytest.fixture(scope="module")
 def address():
     """The scheduler of two worker processes, of quick tests one, which are started again when they die."""
-    with dask.config.set(scheduler.OWN):
+    with dask.config.set(dask_cluster.OWN):
         cluster = LocalCluster(
             n_workers=draws(1, 2),
             threads_per_worker=1,
@@ -298,7 +298,7 @@ def test_stopping_early_leaves_nothing(address, tmp_path):
 @pytest.mark.deep
 def test_one_option_makes_a_closed_cluster_of_this_machine(people, monkeypatch):
     """Nobody enters without its certificate, it shows nothing over HTTP, and its folder is gone at the end."""
-    monkeypatch.setattr(scheduler, "cores", lambda: 1)  # starting workers is what takes long
+    monkeypatch.setattr(dask_cluster, "cores", lambda: 1)  # starting workers is what takes long
     building, source = building_on("dask", RACE, open_source(people)), open_source(people)
     folder = None
     for _ in building:
@@ -307,7 +307,7 @@ def test_one_option_makes_a_closed_cluster_of_this_machine(people, monkeypatch):
             folder = Path(cluster.workers[0].local_directory).parent
             assert folder.name.startswith("frostglass-") and folder.stat().st_mode & 0o077 == 0
             assert cluster.scheduler_address.startswith("tls://127.0.0.1:")
-            monkeypatch.setattr(scheduler, "ANSWER_SECONDS", 1)
+            monkeypatch.setattr(dask_cluster, "ANSWER_SECONDS", 1)
             with pytest.raises(RequestError, match="No Dask scheduler answers"):
                 next(iter(ClusterBuilding(RACE, source, cluster.scheduler_address)))
             page = f"http://127.0.0.1:{cluster.scheduler.http_server.port}/info/main/workers.html"
@@ -320,12 +320,12 @@ def test_one_option_makes_a_closed_cluster_of_this_machine(people, monkeypatch):
 @pytest.mark.parametrize("place", ["tcp://10.0.0.7:8786", "tcp://example.org:8786", "ucx://10.0.0.7:1", "ws://h:1"])
 def test_connections_that_others_could_read_are_refused(place):
     with pytest.raises(RequestError, match="not encrypted"):
-        scheduler.check_closed(place)
+        dask_cluster.check_closed(place)
 
 
 def test_encrypted_and_inner_connections_are_not_refused():
     for place in ("tls://10.0.0.7:8786", "tcp://127.0.0.1:8786", "tcp://[::1]:8786", "tcp://localhost:8786"):
-        scheduler.check_closed(place)
+        dask_cluster.check_closed(place)
 
 
 @pytest.mark.parametrize("engine", ["", "dask:", "spark", "local:", "Dask", None, 7])
@@ -360,7 +360,7 @@ def test_a_worker_started_where_the_program_is_not_found_is_refused_by_its_host(
         started.append(subprocess.Popen([sys.executable, "-m", "dask", "worker", address, "--no-dashboard"], **begun))
         with (
             pytest.raises(RequestError, match=r"by tcp://127\.0\.0\.1:\d+.* and the scheduler: .*PYTHONPATH"),
-            scheduler.connected(address),
+            dask_cluster.connected(address),
         ):
             pass
     finally:
