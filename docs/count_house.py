@@ -38,7 +38,7 @@ AT_MOST = {
     "registries besides cards": 0,
     "rooms at the top": 18,
     "files of more than 400 lines": 14,
-    "files": 451,
+    "files": 450,
 }
 """What was reached: a test refuses more."""
 

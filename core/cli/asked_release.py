@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -83,6 +84,23 @@ AlikeOption = Annotated[
         "as can be.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class WhomOptions:
+    """Whom a release is asked about, and with which bandwidth it is read."""
+
+    of_class: ClassOption = None
+    part: PartOption = None
+    bandwidth: BandwidthOption = None
+    population: PopulationOption = False
+    alike: AlikeOption = 1.0
+
+    def opened(self, path: Path) -> Release:
+        """The release in a file, as these say."""
+        return opened(path, self.of_class, self.part, self.bandwidth, population=self.population, alike=self.alike)
+
+
 AtOption = Annotated[
     list[str] | None,
     Option("--at", metavar="COLUMN=VALUE", help="Hold a column at a value; repeat it for each column."),

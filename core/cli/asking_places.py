@@ -9,22 +9,21 @@ from typer import Argument, Option
 from ..errors import RequestError
 from .asked_release import (
     ANSWERS,
-    AlikeOption,
     AtOption,
-    BandwidthOption,
     ClassOption,
     LevelOption,
     PartOption,
-    PopulationOption,
     QueriesArgument,
     ReleaseArgument,
     TableOption,
+    WhomOptions,
     answer_columns,
     opened,
     read_places,
     read_queries,
 )
 from .output import check_table, progress, say, write_table
+from .shared_options import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,17 +38,16 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 16  # Queries answered between two steps of the progress bar.
 
 
+@grouped
 def query(
     release: ReleaseArgument,
     queries: QueriesArgument,
+    whom: WhomOptions,
     out: TableOption = None,
     level: LevelOption = 0.95,
     together: Annotated[
         bool, Option("--together", help="Make intervals so long that all of them hold at once with the level.")
     ] = False,
-    of_class: ClassOption = None,
-    part: PartOption = None,
-    bandwidth: BandwidthOption = None,
     median_of_means: Annotated[
         float | None,
         Option(
@@ -58,8 +56,6 @@ def query(
             "except with probability DELTA.",
         ),
     ] = None,
-    population: PopulationOption = False,
-    alike: AlikeOption = 1.0,
 ) -> None:
     """Ask a release: the columns of QUERIES, and beside them the answers.
 
@@ -75,7 +71,7 @@ def query(
     from ..sources.public_tables import beside, told_apart
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
+    asked = whom.opened(release)
     if median_of_means is not None and not asked.sketch.has_cells:
         raise RequestError("Only the mechanism race has a median of means, as it is made of rows of counters.")
     domain = asked.sketch.query_domain
@@ -103,9 +99,11 @@ def _answers(release: Release, points: np.ndarray, level: float, delta: float | 
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+@grouped
 def line(
     release: ReleaseArgument,
     column: Annotated[str, Argument(metavar="COLUMN", help="A column of numbers or categories.", show_default=False)],
+    whom: WhomOptions,
     at: AtOption = None,
     points: Annotated[
         int | None,
@@ -115,12 +113,7 @@ def line(
         ),
     ] = None,
     level: LevelOption = 0.95,
-    of_class: ClassOption = None,
-    part: PartOption = None,
-    bandwidth: BandwidthOption = None,
     out: TableOption = None,
-    population: PopulationOption = False,
-    alike: AlikeOption = 1.0,
 ) -> None:
     """Follow density or distance along one column; columns that --at does not hold are averaged over their bounds."""
     import pyarrow as pa
@@ -131,7 +124,7 @@ def line(
     from ..sources.public_tables import beside
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
+    asked = whom.opened(release)
     points = places_along(asked.sketch, column, POINTS) if points is None else points
     curve = marginal_line(asked, column, read_places(at, asked.domain), points, level)
     places = pa.table({column: pa.array(curve.values)})
@@ -141,19 +134,16 @@ def line(
 AXIS = "A column of numbers or categories."
 
 
+@grouped
 def grid(
     release: ReleaseArgument,
     x: Annotated[str, Argument(metavar="X", help=AXIS, show_default=False)],
     y: Annotated[str, Argument(metavar="Y", help=AXIS, show_default=False)],
+    whom: WhomOptions,
     at: AtOption = None,
     size: Annotated[int, Option(help="Cells along a column of numbers.")] = 48,
     level: LevelOption = 0.95,
-    of_class: ClassOption = None,
-    part: PartOption = None,
-    bandwidth: BandwidthOption = None,
     out: TableOption = None,
-    population: PopulationOption = False,
-    alike: AlikeOption = 1.0,
 ) -> None:
     """Map density or distance over two columns, a cell a row; columns that --at does not hold are averaged over."""
     import numpy as np
@@ -163,7 +153,7 @@ def grid(
     from ..sources.public_tables import beside
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
+    asked = whom.opened(release)
     heatmap = marginal_grid(asked, x, y, read_places(at, asked.domain), size, level)
     across = np.tile(heatmap.x_values, len(heatmap.y_values))
     up = np.repeat(heatmap.y_values, len(heatmap.x_values))
@@ -177,8 +167,10 @@ MODE_FIGURES = {
 }
 
 
+@grouped
 def modes(
     release: ReleaseArgument,
+    whom: WhomOptions,
     out: TableOption = None,
     method: Annotated[
         Literal["search", "cells"],
@@ -193,11 +185,6 @@ def modes(
     level: Annotated[
         float, Option(help="Probability with which no bump of noise is called significant, all modes together.")
     ] = 0.95,
-    of_class: ClassOption = None,
-    part: PartOption = None,
-    bandwidth: BandwidthOption = None,
-    population: PopulationOption = False,
-    alike: AlikeOption = 1.0,
 ) -> None:
     """List places with no denser place beside them, one a row, and whether each stands out above the noise."""
     import numpy as np
@@ -210,13 +197,13 @@ def modes(
     from ..sources.public_tables import beside
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
+    asked = whom.opened(release)
     found: Sequence[Mode | Intersection] = (
         find_modes(asked, count, starts, level) if method == "search" else [intersect_partitions(asked, level)]
     )
     if method == "search" and len(found) == count and all(getattr(mode, "significant", False) for mode in found):
         say(f"All {count} modes stand out from the noise, so there may be more: ask for them with --count.")
-    if population:
+    if whom.population:
         say(MODES_OF_RECORDS)
     places = pd.DataFrame([mode.position for mode in found], columns=list(asked.domain.names))
     figures = {name: np.array([getattr(mode, name) for mode in found]) for name in MODE_FIGURES[method]}
@@ -273,9 +260,11 @@ def centre(
 ANOMALY_FIGURES = ("density", "low", "high", "score", "anomalous", "certain")
 
 
+@grouped
 def anomalies(
     release: ReleaseArgument,
     queries: QueriesArgument,
+    whom: WhomOptions,
     out: TableOption = None,
     level: LevelOption = 0.95,
     threshold: Annotated[
@@ -286,11 +275,6 @@ def anomalies(
         float, Option(help="Share of the population whose places, the emptiest ones, are anomalous.")
     ] = 0.05,
     seed: Annotated[int, Option(help="Seed of the made-up population that places are compared with.")] = 0,
-    of_class: ClassOption = None,
-    part: PartOption = None,
-    bandwidth: BandwidthOption = None,
-    population: PopulationOption = False,
-    alike: AlikeOption = 1.0,
 ) -> None:
     """Score places: the columns of QUERIES, and beside them how unusual each place is.
 
@@ -302,7 +286,7 @@ def anomalies(
     from ..sources.public_tables import beside, told_apart
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
+    asked = whom.opened(release)
     table = read_queries(queries, asked.domain)
     scores = score(asked, table, level, threshold, seed, share)
     write_table(beside(told_apart(table, asked.domain), {name: getattr(scores, name) for name in ANOMALY_FIGURES}), out)

@@ -21,13 +21,14 @@ from .asked_release import (
     PopulationOption,
     ReleaseArgument,
     TableOption,
+    WhomOptions,
     of_whom,
     opened,
     read_places,
     read_queries,
 )
 from .output import check_table, check_writable, print_json, say, spinner, write_table
-from .shared_options import refuse_typed
+from .shared_options import grouped, refuse_typed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,9 +127,11 @@ def _write_down(releases: list[Path], out: Path) -> None:
         book.log.write(book.who, Did.MERGED, {"files": [path.name for path in releases], "file": out.name})
 
 
+@grouped
 def compare(
     first: ReleaseArgument,
     second: Annotated[Path, Argument(metavar="RELEASE", help="Another release file.", show_default=False)],
+    whom: WhomOptions,
     columns: Annotated[
         str,
         Argument(
@@ -148,12 +151,7 @@ def compare(
     ] = False,
     at: AtOption = None,
     level: LevelOption = 0.95,
-    of_class: ClassOption = None,
-    part: PartOption = None,
-    bandwidth: BandwidthOption = None,
     out: TableOption = None,
-    population: PopulationOption = False,
-    alike: AlikeOption = 1.0,
 ) -> None:
     """Compare two releases of the same question: the first less the second, with the noise of both in every band.
 
@@ -167,7 +165,7 @@ def compare(
     wanted = tuple(name.strip() for name in columns.split(",") if name.strip())
     if (queries is None) == (not wanted) or len(wanted) > 2:
         raise RequestError("Say one or two columns to compare along, or --queries with the places to compare at.")
-    both = [opened(path, of_class, part, bandwidth, population=population, alike=alike) for path in (first, second)]
+    both = [whom.opened(path) for path in (first, second)]
     compared = Comparison(both[0], both[1], not sums)
     if queries is not None:
         write_table(_at_places(compared, queries, level, together), out)
