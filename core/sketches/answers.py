@@ -290,6 +290,11 @@ class Capabilities(Validated):
         """The rules by which classes of it may be told apart, the usual one first."""
         return ("likelihood", "posterior") if self.answers == "closeness" else ("distance",)
 
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        """Shape of the numbers of records: one number, or one a class."""
+        return ()
+
 
 def check_points(domain: object, kernel: Kernel | None = None) -> None:
     """Refuse records that are sets, and the kernel of sets: whatever needs coordinates checks this when it is made."""

@@ -239,11 +239,6 @@ class LinearSketch(LinearMap):
 
     # How many records there are.
 
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        """Shape of the numbers of records: one number, or one a class."""
-        return ()
-
     def count(self, points: Encoded) -> np.ndarray:
         """How many of the encoded records there are, int64 of `count_shape`."""
         return np.array(len(points), dtype=np.int64)
