@@ -185,9 +185,12 @@ class DelimitedSource(QueriedSource):
         single = self.header and re.fullmatch(r"'[^']*'(.'[^']*')*", line) and '"' not in line
         self.quote = "'" if single else '"'
         self.delimiter = mark or max(DELIMITERS, key=lambda one: _count(line, one, self.quote))
-        if not (self.header or mark) and sum(_count(line, one, self.quote) > 0 for one in DELIMITERS) > 1:
+        unsaid = not mark and sum(_count(line, one, self.quote) > 0 for one in DELIMITERS) > 1
+        guessed = self.encoding.startswith("utf-16") and not self.asked.encoding
+        if not self.header and (unsaid or guessed):
+            way = "what separates the fields" if unsaid else "that the text is in UTF-16"
             raise RequestError(
-                f"Without names nothing public says what separates the fields of {label}: say it, as by sep=semicolon."
+                f"Without names nothing public says {way} of {label}: say it, as by sep=semicolon or encoding=utf-16."
             )
         try:
             fields = next(csv.reader([line], delimiter=self.delimiter, quotechar=self.quote), [])

@@ -234,6 +234,17 @@ def test_names_that_records_differ_in_are_said_before_anything_is_found_out():
     assert Discovery.of_source(said, promise).columns == ("b", "a") and texts(said, "b")[-1] == "y"
 
 
+def test_the_first_record_of_a_file_without_names_says_how_all_are_encoded():
+    """Its first word, in Windows-1252, is what a file in UTF-16 begins with, by which all others were read."""
+    content = "\u00ff\u00fey;1\nBasel;2\n".encode("windows-1252")
+    with pytest.raises(RequestError, match="nothing public says that the text is in UTF-16"):
+        upload(content, header=0, sep=";")
+    said = upload(content, header=0, sep=";", encoding="windows-1252")
+    assert texts(said, "column0") == ["\u00ff\u00fey", "Basel"]
+    wide = upload("a;1\nb;2\n".encode("utf-16"), header=0, sep=";", encoding="utf-16")
+    assert texts(wide, "column0") == ["a", "b"]
+
+
 def test_a_carriage_return_in_a_value_is_part_of_it():
     """It stood in the copy without quotes, as the end of a line, and the table was refused."""
     values = ["a", "x\ra\rb", "a\r\nb", "b"]
