@@ -101,7 +101,7 @@ def _another(status: Status, more: str) -> tuple[str, str]:
 
 
 def _promised(entry: Entry) -> str:
-    return f"{day(entry.when)}: ε = {amount(entry.cost.epsilon)}{_slack(entry.cost.delta)}"
+    return f"{day(entry.when)}: ε = {amount(entry.cost.epsilon)}{_slack(entry.cost.delta)}{entry.unspent}"
 
 
 def _made(entry: Entry) -> str:

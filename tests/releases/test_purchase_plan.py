@@ -398,7 +398,7 @@ def test_where_noise_hid_all_there_was_to_find_no_more_is_spent_than_finding_out
         plan.carried_out(few, payer, lambda settled: settled)
     (entry,) = ledger.status("people").releases
     prices = [replace(stage, share=share, open=False).cost for share in (SHARED, *MORE)]
-    assert entry.note["mechanism"] == "discovery"
+    assert entry.note["mechanism"] == "discovery" and entry.unspent == ", in part unspent"
     assert (entry.cost.events[:-1], payer.gone) in [(price.events, price.epsilon) for price in prices]
     assert payer.gone <= Decimal("0.51") and payer.prepaid is None
     price = Cost.of([(MOVED, calibrate_gaussian(MOVED, Fraction("0.8"), Fraction("1e-6")))], "0.8", "1e-6")
