@@ -16,7 +16,8 @@ from ..runtime.counter_tables import Array, Floats
 from ..runtime.parameters import check_number, check_text
 
 # No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then.
-FARTHEST_BOUND = 1e100
+# Nor are two any nearer to each other: shares of what lies between them are numbers, too.
+FARTHEST_BOUND, NEAREST_BOUNDS = 1e100, 1e-100
 
 Mask = np.ndarray | None  # True for the rows that are meant; None says cheaply that there is none.
 
@@ -47,6 +48,11 @@ def checked_bounds(name: str, low: object, high: object) -> tuple[float, float]:
         raise RequestError(
             f"The bounds of {name!r} must lie between -{FARTHEST_BOUND:g} and {FARTHEST_BOUND:g}, so that squares of "
             "distances are numbers; use a larger unit."
+        )
+    if greatest - least < NEAREST_BOUNDS:
+        raise RequestError(
+            f"The bounds of {name!r} must be {NEAREST_BOUNDS:g} apart or more, so that shares of what lies between "
+            "them are numbers; use a smaller unit."
         )
     return least, greatest
 

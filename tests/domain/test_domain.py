@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
+from core.domain.column import NEAREST_BOUNDS
 from core.domain.column_entries import columns_of
 from core.domain.columns import column_from_dict, column_to_dict
 from core.domain.declarations import stated
@@ -29,7 +30,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
 @st.composite
 def intervals(draw):
     low, high = sorted((draw(bound), draw(bound)))
-    return (low, high) if low < high else (low, low + abs(low) + 1.0)
+    return (low, high) if high - low >= NEAREST_BOUNDS else (low, low + abs(low) + 1.0)
 
 
 @st.composite

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Numeric, Ordered, PrivacyUnit, Vector
+from core.domain.column import NEAREST_BOUNDS
 from core.errors import RequestError
 from core.privacy.budget import Budget, Neighbours
 from core.sketches import sums_of_products
@@ -181,3 +182,19 @@ def test_ten_million_rows_take_the_memory_of_a_batch():
     batch = pa.table({"x": np.linspace(0, 1, 1_000_000), "y": np.linspace(1, 0, 1_000_000)})
     made = release(Products(domain), open_source(pa.concat_tables([batch] * 10)), Budget(1))
     assert made.records == pytest.approx(10_000_000, rel=1e-3)
+
+
+@pytest.mark.parametrize("low, high", [(0.0, 5e-324), (-5e-324, 5e-324), (1e-300, 2e-300), (0.0, NEAREST_BOUNDS)])
+def test_a_record_between_bounds_whose_half_is_no_number_moves_the_table_by_any_amount(low, high):
+    """Half of the least number there is is 0, and what is divided by it became the least whole number of all."""
+    if high < NEAREST_BOUNDS:
+        with pytest.raises(RequestError, match="apart or more"):
+            Numeric("x", low, high)
+        return
+    sketch = Products(Domain((Numeric("x", low, high), Numeric("y", low, high))))
+    for x, y in itertools.product((low, high / 3.0, high, 1e308), repeat=2):
+        table = sketch.zeros()
+        sketch.add(table, sketch.domain.encode_queries([[min(x, high), min(y, high)]], sketch.metric))
+        moved = [int(one) for one in table.tolist()]
+        most = sketch.sensitivity(Neighbours.ADD_REMOVE)
+        assert sum(map(abs, moved)) <= most.l1 and sum(one**2 for one in moved) <= most.l2_squared
