@@ -31,6 +31,7 @@ from core.privacy.accounting import (
     first_entry,
     given_back,
     largest_pure_admitted,
+    rounded_up,
     spent,
 )
 from core.privacy.budget import Budget, Sensitivity
@@ -363,6 +364,11 @@ def test_no_adaptive_owner_passes_the_total_but_one_would_pass_the_shown_figure(
     worst = worst_adaptive_delta(admits, epsilon, delta, (1, 2, 5))
     assert 0.1 * float(delta) < worst <= float(delta)
     assert worst_adaptive_delta(shown_figure_decides, epsilon, delta, (1, 2, 5)) > delta
+
+
+@pytest.mark.parametrize("epsilon, least", [("0.1234001", "0.1235"), ("12.3401", "12.35"), ("0.1", "0.1")])
+def test_a_price_is_rounded_up_and_never_down(epsilon, least):
+    assert rounded_up(Decimal(epsilon)) == Decimal(least)
 
 
 def failing_release(failure, delta=MILLIONTH):

@@ -379,6 +379,8 @@ def test_what_is_prepaid_covers_no_more_than_it_says(ledger):
     payer.prepay(whole, Count(BOX))
     payer.spend_part(half, Count(BOX), "half of it")
     assert payer.has_room_for(half) and not payer.has_room_for(more) and payer.gone == 1
+    slack = Cost.of([(MOVED, calibrate_gaussian(MOVED, Fraction("0.5"), Fraction("2e-6")))], "0.5", "2e-6")
+    assert not payer.has_room_for(slack), "a delta is used up as well"
     with pytest.raises(RuntimeError, match="does not cover"):
         payer.spend(more, Count(BOX))
     payer.spend(half, Count(BOX))
