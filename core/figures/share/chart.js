@@ -3,7 +3,7 @@ import { FONT, coloursNow, cutTo, element, hatching, imageOf, shade, textWidth }
 import { Lattice, hiddenByNoise } from "./lattice.js";
 import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js";
 
-const ROUGH = 16; // Places along a side of a picture that is drawn again.
+const ROUGH = 16, SEEN_FIRST = 400; // Places along a side of a picture that is drawn again; milliseconds before a page does so.
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 
 export class Chart {
@@ -117,7 +117,7 @@ export class Chart {
     this.paint(pen, scale);
   }
 
-  /** What is drawn: of what takes long a rough picture first, and the fine one when it is there. */
+  /** What is drawn: what a page brings along, or of what takes long a rough picture, first, and the fine one when it is there. */
   obtain(key, places) {
     this.drawnFor = key;
     const ready = this.isMap && this.decoder.beforehand?.(this.x, this.y, this.window);
@@ -126,15 +126,18 @@ export class Chart {
       return;
     }
     const asked = (sides) => /** @type {const} */ ([this.x, this.y, this.window, sides, this.held]);
-    const long = this.isMap && this.decoder.takesLong;
-    this.keep(this.decoder.picture(...asked(long ? [ROUGH, ROUGH] : places)));
+    const brought = this.isMap ? this.decoder.begun?.(this.x, this.y, this.window, this.held) : null;
+    const long = brought ? this.decoder.isFiner(places, brought, this.held) : this.isMap && this.decoder.takesLong;
+    this.keep(brought ?? this.decoder.picture(...asked(long ? [ROUGH, ROUGH] : places)));
     if (!long) return;
-    this.decoder.inStrips(...asked(places), () => this.drawnFor === key && this.canvas.isConnected).then((shown) => {
+    const isWaitedFor = () => this.drawnFor === key && this.canvas.isConnected;
+    setTimeout(async () => {
+      const shown = await this.decoder.inStrips(...asked(places), isWaitedFor);
       if (!shown) return;
       this.keep(shown);
       this.draw();
       this.canvas.dispatchEvent(new CustomEvent("finer"));
-    });
+    }, brought ? SEEN_FIRST : 0);
   }
 
   keep(shown) {

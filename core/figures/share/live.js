@@ -1,13 +1,15 @@
 // What a release says at any place, asked of its counters themselves by the reader.
+import { fromBase64 } from "./bytes.js";
 import { Lattice } from "./lattice.js";
 import { endsOf, nearest } from "./numbers.js";
-import { filled } from "../../../readers/javascript/arrays.js";
+import { filled, productOf } from "../../../readers/javascript/arrays.js";
 import { amountAt } from "../../../readers/javascript/columns.js";
 
 // Counters that a picture may look up: a quarter of a second on a small machine. Places that are averaged over then.
-const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64, STRIP = 6;
+const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64, STRIP = 6, WIDER = 48;
 
 export class Live {
+  #opening = null; // no other object has it that takes over what this one knows
   answers; columns; given; nearest; reach; readings; records; suited;
 
   /** `facts`: of one population, whose `release` the reader opened. */
@@ -61,14 +63,13 @@ export class Live {
     return sides.map((side) => Math.max(Math.min(side, LEAST_SIDE), Math.floor(side * shrunk)));
   }
 
-  /** Where a picture over one or two columns is asked, inside a window, at about so many places. */
-  laid(x, y, window, places, held) {
+  /** Where a picture over one or two columns is asked, inside a window, at so many places along its sides. */
+  laid(x, y, window, sides) {
     const axes = y === null ? [x] : [x, y];
-    const sides = this.affordable(axes.map((_, side) => places[side]), held);
     const along = axes.map((place, side) => {
       const [column, [low, high]] = [this.columns[place], side ? window.y : window.x];
       if (column.kind === "category") return column.categories.map((_, i) => i);
-      return Array.from({ length: sides[side] }, (_, i) => low + ((i + 0.5) * (high - low)) / sides[side]);
+      return Array.from({ length: sides[side] }, (_, i) => low + (i + 0.5) * ((high - low) / sides[side]));
     });
     const rect = [x, y].map((place, side) => place === null ? null
       : this.columns[place].kind === "category" ? endsOf(this.columns[place]) : side ? window.y : window.x);
@@ -83,7 +84,7 @@ export class Live {
   }
 
   picture(x, y, window, places, held) {
-    const laid = this.laid(x, y, window, places, held);
+    const laid = this.laid(x, y, window, this.affordable(places.slice(0, y === null ? 1 : 2), held));
     return { ...laid, ...this.strip(laid, held) };
   }
 
@@ -95,19 +96,40 @@ export class Live {
     return String([window.x, window.y]) === String(rect) ? { ...drawn, rect } : null;
   }
 
+  /** Takes the picture that a page opens with, which whoever made the page has answered as this decoder would. */
+  begin({ x, y, sides, reach, numbers }) {
+    const laid = this.laid(x, y, { x: endsOf(this.columns[x]), y: endsOf(this.columns[y]) }, sides);
+    const all = new Float64Array(fromBase64(numbers).buffer);
+    const [estimate, standardError] = [all.subarray(0, all.length / 2), all.subarray(all.length / 2)];
+    const [low, high] = [-reach, reach].map((by) => estimate.map((one, i) => one + by * standardError[i]));
+    this.#opening = { ...laid, ...this.inUnits({ estimate, low, high, standardError }) };
+  }
+
+  /** That picture, if it is the one that is asked; null of any other. */
+  begun(x, y, window, held) {
+    const opening = this.#opening;
+    const isSame = opening && opening.axes[0] === x && opening.axes[1] === y && String([window.x, window.y]) === String([x, y].map((place) => endsOf(this.columns[place])));
+    return isSame && this.chosen === (this.suited ?? 0) && !Object.keys(held).length ? opening : null;
+  }
+
   /** Whether a map takes a person's patience: a grid whose kernel is a sum of dozens of products. */
   get takesLong() {
     return this.grid && this.release.sketch.terms.length > 1;
   }
 
+  /** Whether so many places show much more than a picture has. */
+  isFiner(places, { shape }, held) {
+    return productOf(this.affordable(places, held)) > 2 * productOf(shape);
+  }
+
   /** A picture strip by strip, so that a page answers between them; null as soon as nobody waits for it any more. */
   async inStrips(x, y, window, places, held, waited) {
-    const laid = this.laid(x, y, window, places, held);
-    const parts = [];
-    for (let from = 0; from < laid.shape[0]; from += STRIP) {
+    const laid = this.laid(x, y, window, this.affordable(places, held));
+    const parts = [], lines = this.takesLong ? STRIP : WIDER;
+    for (let from = 0; from < laid.shape[0]; from += lines) {
       await new Promise((next) => { setTimeout(next); });
       if (!waited()) return null;
-      parts.push(this.strip(laid, held, from, from + STRIP));
+      parts.push(this.strip(laid, held, from, from + lines));
     }
     const joined = (name) => parts[0][name] && Float64Array.from(parts.flatMap((part) => Array.from(part[name])));
     return { ...laid, ...Object.fromEntries(Object.keys(parts[0]).map((name) => [name, joined(name)])) };

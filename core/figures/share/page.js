@@ -57,6 +57,7 @@ const start = async () => {
   }
   if (pictured.length) {
     const controls = new Controls(pictured.map((facts) => decoderOf(facts, asked)), payload.start, () => explorer.update());
+    if (payload.opening) controls.subjects[0].begin(payload.opening);
     explorer = new Explorer(controls, payload.sharedNoise);
     views.push(controls.bar, controls.holds);
     views.push(...explorer.parts);

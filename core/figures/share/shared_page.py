@@ -53,7 +53,15 @@ from .page_sections import (
     regression_facts,
     steps_html,
 )
-from .shared_pictures import LEVEL, is_asked_in_pages, lattice_facts, live_facts, local_facts, table_facts
+from .shared_pictures import (
+    LEVEL,
+    is_asked_in_pages,
+    lattice_facts,
+    live_facts,
+    local_facts,
+    opening_facts,
+    table_facts,
+)
 
 
 def ending(data: bytes) -> str:
@@ -225,18 +233,27 @@ def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = N
     words = words_of(file, data, name)
     stills: list[dict[str, Any]] = []
     sections = list(_sections(file, asked or Asked(), stills)) if isinstance(file, Release) else []
+    shown = contents(file)
     payload = {
         "title": words.heading,
         "name": name,
         "mime": "application/json" if isinstance(file, ModelFile) else "application/octet-stream",
         "papers": [list(paper) for paper in words.papers],
         "sharedNoise": " ".join((SHARED_NOISE, *([BEYOND_RECORDS] if _is_beyond(file) else []))),
-        "subjects": contents(file),
+        "subjects": shown,
+        "opening": _opening(file, shown),
         "asked": isinstance(file, Release) and is_asked_in_pages(file),
         "start": "" if asked is None else asked.whom.replace(", ", SEPARATOR),
         "stills": stills,
     }
     return "\n".join(_document(words, _metadata(file, data, name), sections, _packed(payload, 9), _base64(data))) + "\n"
+
+
+def _opening(file: PublicFile, shown: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The picture of the first population, where a page decodes it."""
+    if not isinstance(file, Release) or not shown or shown[0]["kind"] != "live":
+        return None
+    return opening_facts(next(one.release for one in subjects(file) if one.name == shown[0]["name"]), shown[0])
 
 
 def _is_beyond(file: PublicFile) -> bool:

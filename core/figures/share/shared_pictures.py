@@ -19,12 +19,13 @@ from scipy.special import ndtri
 from ...analysis import density, table_profile
 from ...analysis.answerable import Box, map_size, noise_alone, places_along, reach_together
 from ...analysis.centres import nearest_place
-from ...analysis.other_columns import FEWEST_PLACES
+from ...analysis.other_columns import FEWEST_PLACES, NOTHING, Averaged, averaged_answers
 from ...domain import Categorical, Column, Cyclic, Dates, Items, Numeric, Ordered, Vector
 from ...domain.round_columns import LATITUDE, Coordinate
 from ...errors import RequestError
 from ...formatting.numbers import number, shown
 from ...geometry.kernels import Bandwidth, Stationary, stationary
+from ...geometry.uniforms import PublicRandom
 from ...local.local_answers import LocalAnswers, SketchRelease
 from ...local.post_processing import POST, said_of
 from ...releases.forecast.scales import closely
@@ -42,14 +43,10 @@ from ..release_pictures import in_units
 
 
 def column_facts(box: Box, name: str) -> dict[str, Any]:
-    """One column that can be an axis.
+    """One column that can be an axis: name, unit and bounds, or categories.
 
-    Returns
-    -------
-    dict[str, Any]
-        Name, unit and bounds, or categories. Of numbers the ``gap`` between two, where they have steps. Of dates
-        ``ticks``, ``origin`` and ``step`` besides, in seconds since 1970. Of amounts ``ticks`` and the ``finest`` of
-        their doublings, and bounds are in these.
+    Of numbers the ``gap`` between two besides, where they have steps. Of dates ``ticks``, ``origin`` and ``step``, in
+    seconds since 1970. Of amounts ``ticks`` and the ``finest`` of their doublings, and bounds are in these.
     """
     column = box.column(name)
     if isinstance(column, (Categorical, Ordered)):
@@ -111,6 +108,49 @@ def live_facts(
         "outline": _outline_facts([release.domain.columns[release.domain.names.index(name)] for name in names]),
         **readings,
     }
+
+
+OPENING = (48, 36)  # Places along the sides of the picture that a page opens with.
+AVERAGED = 16  # Places that a page averages over.
+
+
+def opening_facts(release: Release, live: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The map that a page opens with, answered beforehand as its decoder would; None where there is none.
+
+    Of columns ``x`` and ``y`` it has ``sides`` places, whose ``numbers`` are estimates and errors, float64; intervals
+    ``reach`` so many errors. The page decodes whatever is looked at next.
+    """
+    if len(live["columns"]) < 2 or any(isinstance(column, (Dates, Items, Vector)) for column in release.domain.columns):
+        return None  # dates are places between seconds there
+    x, y = (live["outline"] or {}).get("columns", (0, 1))
+    reading = live["readings"][live["suited"]]["bandwidth"] if "readings" in live else None
+    read = release if reading is None else release.smoothed(reading)
+    box, names = Box.of(read.sketch), [live["columns"][place]["name"] for place in (x, y)]
+    values = [box.encode(n, density.axis(box, n, side, ends=False)) for n, side in zip(names, OPENING, strict=True)]
+    width, height = map(len, values)
+    drawn = {names[0]: np.tile(values[0], (height, 1)), names[1]: np.repeat(values[1], width, axis=0)}
+    held = {name: value for name, value in live["nearest"].items() if name not in names}
+    if (others := tuple(n for n in release.domain.names if n not in (*names, *held))) and release.sketch.on_grid:
+        return None
+    with one_thread():
+        answers = averaged_answers(read, drawn, box.encode_fixed(held), _page_average(box, others), LEVEL)
+    stacked = np.array([answers.estimate, answers.standard_error], dtype="<f8")
+    reach = (answers.high - answers.estimate) / np.where(stacked[1] > 0.0, stacked[1], np.nan)
+    if not np.isfinite(reach).all() or np.ptp(reach) > 1e-9 * reach[0]:
+        return None
+    packed = base64.b64encode(stacked.tobytes()).decode()
+    return {"x": x, "y": y, "sides": [width, height], "reach": float(reach[0]), "numbers": packed}
+
+
+def _page_average(box: Box, names: tuple[str, ...]) -> Averaged:
+    """The places that `across.js` averages over: even ones of each column, or its categories, in their own order."""
+    if not names:
+        return NOTHING
+    random, points = PublicRandom(0), np.zeros((AVERAGED, box.domain.dimensions))
+    for name in names:
+        even, order = density.axis(box, name, AVERAGED, ends=False), np.argsort(random.uniforms(AVERAGED))
+        points[:, box.places[name]] = box.encode(name, even[order % len(even)])
+    return Averaged(names, points)
 
 
 def _outline_facts(columns: Sequence[Column]) -> dict[str, Any] | None:
