@@ -220,7 +220,7 @@ def test_of_two_answers_that_noise_leaves_open_none_is_said_to_be_given_most(pag
 
 
 @pytest.mark.thorough
-def test_a_map_of_a_long_sum_is_drawn_roughly_first_and_asked_where_the_fine_one_is_highest(page, tmp_path):
+def test_a_map_of_a_long_sum_is_brought_along_and_asked_where_the_fine_one_that_follows_is_highest(page, tmp_path):
     random = np.random.default_rng(4)
     places = np.concatenate([random.normal((2.2, 7.3), 0.1, (3_000, 2)), random.uniform(0, 10, (500, 2))])
     sketch = Histogram(Domain.of(a=(0, 10), b=(0, 10)), kernels.Euclidean(1.5, 4))
@@ -229,7 +229,7 @@ def test_a_map_of_a_long_sum_is_drawn_roughly_first_and_asked_where_the_fine_one
     assert page.evaluate("frostglass.explorer.chart.decoder.takesLong")
     page.evaluate(
         "new Promise((done) => { const { canvas, shown } = frostglass.explorer.chart;"
-        " if (shown.shape[0] > 16) done(0); else canvas.addEventListener('finer', () => done(0)); })"
+        " if (shown.shape[0] > 36) done(0); else canvas.addEventListener('finer', () => done(0)); })"
     )
     found = page.evaluate("[frostglass.explorer.chart.point, frostglass.explorer.peak()]")
     assert found[0] == found[1] and [found[0]["x"], found[0]["y"]] == pytest.approx([2.2, 7.3], abs=0.3)
