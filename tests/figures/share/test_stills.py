@@ -16,7 +16,7 @@ from core.releases.engine.building import ExactTable
 from core.releases.job import release
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches.hashed.race import Race
+from core.sketches.race import Race
 from core.sketches.tables.tables import Tables
 from tests.figures.explorations import HOSTILE, report_of
 from tests.figures.share.test_shared_page import NODE, Reader, payload_of
