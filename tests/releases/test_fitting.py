@@ -108,6 +108,19 @@ def test_few_people_who_fit_are_hardly_ever_refused():
     assert refused <= 2 * tried / 200 + 4 * (2 * tried / 200) ** 0.5
 
 
+def test_cells_are_released_with_the_noise_that_is_paid_for_and_what_was_exact_is_wiped():
+    """Each of 256 numbers is off by discrete Laplace noise of the offer: seeded, so the same in every run."""
+    stage = Fitting(DOMAIN)
+    offer = stage.offered(Known(Budget(1), 1.0))
+    after, off = Known(Budget(1), 1.0).after(stage, offer), []
+    for seed in range(64):
+        exact = np.array([3, 0, 5, 60])
+        noisy = stage.drawn(exact, after, offer, None, SeededSource(seed), lambda rows: None)
+        off += list(np.subtract(noisy, [3, 0, 5, 60]))
+        assert not exact.any()
+    assert 0.5 < np.var(off) / float(offer.noise.variance) < 2.0
+
+
 HOSTILE = ({}, {"cut": None}, {"cut": "no such"}, {"carat": -1.0}, {"carat": np.nan}, {"carat": np.inf}, {"price": 0.5})
 
 

@@ -89,6 +89,12 @@ def test_a_count_is_public_only_where_a_neighbour_replaces_a_record_and_none_is_
         assert (offer.cost is None) == (offer.noise is None) == public and domain.keeps_every_record == (domain is kept)
 
 
+def test_noise_of_a_count_is_for_all_records_that_one_person_may_have():
+    for most in (1, 3):
+        offer = Count(replace(BOX, unit=PrivacyUnit("id", most))).offered(Known(Budget(1), 1.0))
+        assert offer.noise.parameter >= most / Fraction(offer.cost.epsilon)
+
+
 def test_noise_of_the_spread_is_for_all_pairs_that_one_person_may_move():
     for most in (1, 3):
         domain = replace(BOX, unit=PrivacyUnit("id", most))

@@ -1,17 +1,19 @@
 """Every mechanism that a release file may name keeps what `check_mechanism` says, in the form of the known releases."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core import load
-from core.domain import Categorical, Domain, Numeric
+from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.geometry.kernels import Gaussian, Smooth
 from core.lab.published.dyadic_trees import CountsAndSums, IntervalTree
 from core.lab.published.exponential_sum import ExponentialSum
 from core.lab.published.markov_model import MeasuredCliques
 from core.lab.published.mst import SpanningTree
+from core.privacy.budget import Neighbours
 from core.sketches.directions import Directions
 from core.sketches.histogram import Histogram
 from core.sketches.linear import LinearSketch
@@ -51,3 +53,13 @@ def test_all_mechanisms_are_here():
 @pytest.mark.parametrize("name", [*KNOWN, *OTHERS])
 def test_it_keeps_what_every_mechanism_keeps(name):
     check_mechanism(small(name), answers=name not in ELSEWHERE)
+
+
+def test_no_number_of_records_is_public_where_some_may_be_left_out():
+    """A neighbour that puts a record that is left out in the place of one that counts has another number."""
+    keeps = replace(PLACES, outside="clamp", missing="refuse")
+    leave_out = [replace(keeps, outside="drop"), replace(keeps, missing="drop"), replace(keeps, unit=PrivacyUnit("id"))]
+    for domain in (keeps, *leave_out):
+        for make in (lambda domain: Histogram(domain, Gaussian(1.5), (4, 3)), lambda domain: Directions(domain)):
+            public = [make(domain).count_is_public(relation) for relation in Neighbours]
+            assert public == [relation is Neighbours.REPLACE_ONE and domain is keeps for relation in Neighbours]
