@@ -139,8 +139,12 @@ _NUMBER_OF_PERSON = re.compile(
     rf"^\w*ausweis(?:_?(?:{_NUMBER}))?$|^(?:uid|pid|ssn|mrn|imei|matricule|nr_ewid|pesel|nif|dni|cpf|bsn|personnummer)$|"
     r"^(?:codice_fiscale|numer_ewidencyjny|user_?name)$"
 )
-# Where no number tells people apart, these may: whoever writes to the same address, or is called the same.
-_BY_THEMSELVES = re.compile(r"^(?:e_?mail(?:_?address)?|user|respondent|participant|patient|customer|employee|socio)$")
+# Where no number tells people apart, these may: whoever writes to the same address, or is called the same. Not what a
+# record may be or not be, as a student, a member, a donor; nor plurals, which count.
+_BY_THEMSELVES = re.compile(
+    r"^(?:e_?mail(?:_?address)?|user|respondent|participant|patient|customer|employee|socio|client|kunde|kundin|nutzer|"
+    r"benutzer|teilnehmer|versicherter?|cliente|paciente|usuario|paziente|utente|usager|klant|kund|klient|pacjent)$"
+)
 _WHO = (_NUMBER_OF_PERSON.search, _BY_THEMSELVES.search)
 _OTHER_LETTERS = re.compile(
     r"(?:会員|顧客|患者|社員|職員|利用者|学籍|ユーザー|お客様|客户|用户|会员|员工)(?:番号|コード|编号|ID|No)|身份证|学号|工号|"
