@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -243,9 +244,15 @@ def found_category(
         for one, look in zip(shown, looks, strict=True)
         for value, count in one.items()
     }
-    values = {value: count for value, count in every.items() if value.strip().lower() not in NOTHING}
-    words = tuple(dict.fromkeys(one.strip() for one in (*every, *also) if one.strip().lower() in NOTHING))
-    also = [one for one in also if one.strip().lower() not in NOTHING]
+    codes = _codes_like_words_for_nothing((*every, *also))
+    counted = [every[one] for one in codes if one in every]
+    error = math.hypot(missing.error, *(one.error for one in counted))
+    missing = Measured(missing.count - sum(one.count for one in counted), error)
+    words = tuple(
+        dict.fromkeys(one.strip() for one in (*every, *also) if _says_nothing(one) and one.strip().upper() not in codes)
+    )
+    values = {value: count for value, count in every.items() if value.strip() not in words}
+    also = [one for one in also if one.strip() not in words]
     found = sum(one.count for one in values.values())
     spread = math.sqrt(records.error**2 + missing.error**2 + sum(one.error**2 for one in values.values()))
     other = None if also else Measured(records.count - found - max(0.0, missing.count), spread)
@@ -261,6 +268,24 @@ def found_category(
     least = looks[0].threshold / looks[0].weight + SURELY * looks[0].error
     sure = tuple(value for value in shown[0] if value in values and values[value].count > least)
     return FoundColumn(name, column, False, "", "", values, other, missing, rare=rare, sure=sure)
+
+
+FEWEST_CODES = 5  # Other values of two capital letters, from which on they all are codes.
+_TWO_CAPITALS = re.compile("[A-Z]{2}")
+
+
+def _says_nothing(value: str) -> bool:
+    return value.strip().lower() in NOTHING
+
+
+def _codes_like_words_for_nothing(values: Sequence[str]) -> set[str]:
+    """Naples, Namibia and North Dakota among codes of two capital letters, where NA and ND are words for no value.
+
+    Whoever exports missing values so gets a category of that name, which says as much.
+    """
+    others = {value for value in values if not _says_nothing(value)}
+    codes = len(others) >= FEWEST_CODES and all(map(_TWO_CAPITALS.fullmatch, others))
+    return {value for value in values if codes and _says_nothing(value) and _TWO_CAPITALS.fullmatch(value)}
 
 
 def _unlike(label: str, values: Iterable[str]) -> str:

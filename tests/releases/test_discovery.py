@@ -224,6 +224,19 @@ def test_found_bands_and_grades_stand_in_their_order_and_places_by_how_frequent_
         assert found.column.categories == listed
 
 
+def test_naples_is_no_missing_value_among_codes_of_provinces_and_na_is_none_among_names():
+    look = replace(plan_values(1, Fraction(1, 50), Fraction(1, 10**6)), weight=1)
+    shares = {"MI": 4_000, "RM": 3_000, "NA": 1_500, "TO": 1_000, "BO": 500, "PA": 400}
+    in_all, missing = Measured(10_400.0, 5.0), Measured(1_502.0, 5.0)
+    found = found_category("province", [shares], [look], in_all, missing)
+    assert "NA" in found.column.categories and not found.column.missing
+    assert found.values["NA"].count == 1_500 and found.missing.count == 2
+    assert abs(found.other.count) < 5  # they were taken from what is missing, and counted once
+    words = {"Milan": 4_000, "Rome": 3_000, "NA": 1_500, "Turin": 1_000, "Bologna": 500, "Palermo": 400}
+    found = found_category("town", [words], [look], in_all, missing)
+    assert "NA" not in found.column.categories and found.column.missing == ("NA",) and found.missing.count == 1_502
+
+
 @pytest.mark.parametrize("epsilon", ["1", "3", "5"])
 def test_votes_all_looks_and_ranges_together_are_covered_by_what_is_reserved(people, epsilon):
     """Noise of few units, as for a large promise, loses more than its share: every look must be in the account."""
