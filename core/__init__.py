@@ -8,8 +8,6 @@ the released file anything, at no further cost in privacy.
 The names below are looked up when first used, so that a command that needs none of them starts at once.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

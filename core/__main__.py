@@ -1,7 +1,5 @@
 """The program: `python -m core` in a checkout, `frostglass` once installed."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from io import TextIOWrapper

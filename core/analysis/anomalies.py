@@ -1,7 +1,5 @@
 """How unusual points are: a place that few people of a release are close to is an anomaly (CCS 2021, section 4)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ Meant is a simple random sample with replacement, or one so small beside its pop
 What is weighted, or drawn by groups other than the persons of the privacy unit, has other luck.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 

@@ -15,8 +15,6 @@ far the centre moves (parametric bootstrap).
 
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast

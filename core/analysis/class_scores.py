@@ -16,8 +16,6 @@ noise moves every mean, and makes it look longer than it is: on average a square
 noise in all coordinates together, which is known and taken off.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import cast

@@ -10,8 +10,6 @@ set to zero, that weight is what the sketch itself answers. The cells that hold 
 other rows are taken in falling order, and one whose cell does not meet the rest is left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import cast
 

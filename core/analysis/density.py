@@ -1,7 +1,5 @@
 """Pictures of a released density: curves, heatmaps, their marginals, a matrix of small ones, and volumes."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

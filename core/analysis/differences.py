@@ -5,8 +5,6 @@ of the noisier one: what noise hides in one is then left out of both, and two re
 noise alone, however much of it either has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

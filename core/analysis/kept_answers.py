@@ -5,8 +5,6 @@ kinds it is made and which arrays are its own. Nothing in it runs. Numbers are k
 noise of a release leaves fewer.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Mapping

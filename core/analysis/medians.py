@@ -6,8 +6,6 @@ good next place (Weiszfeld 1937). What is read off a noisy table has small rippl
 over a step that is wide at first and ends above the ripples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -8,8 +8,6 @@ The average over all values of many columns is an average over places that are n
 the release itself knows much. A cut through the densest place shows what there is to see.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

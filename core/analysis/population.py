@@ -16,8 +16,6 @@ it may have many more places than a matrix of closeness between them. Nothing be
 as it is where some thousand places are spread over a map whose kernel is narrow.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

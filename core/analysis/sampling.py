@@ -6,8 +6,6 @@ while the other half stands still, which keeps each step reversible (Goodman, We
 their step together: one step is one call of the compiled reader.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from itertools import product

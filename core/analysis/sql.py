@@ -4,8 +4,6 @@ The text is parsed by sqlglot and never run: what it asks is answered by `TableA
 refused in a sentence that names what can be asked.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 All of it is post-processing: it costs no privacy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -20,8 +20,6 @@ local false sign rate (Stephens, "False discovery rates: a new deal", Biostatist
 two peaks.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

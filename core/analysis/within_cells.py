@@ -14,8 +14,6 @@ in that order. So every cell keeps its records, and every column its values: who
 It is post-processing of public records and of public chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -11,8 +11,6 @@ their standard error is compared whole; of the page, all but its pace.
 `everything` is all that an exact audit goes through, by the names that people type.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

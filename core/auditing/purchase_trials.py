@@ -6,8 +6,6 @@ dates, places, texts or gaps. Each is a trial: public facts, hostile neighbours 
 makes the release.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

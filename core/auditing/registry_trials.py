@@ -10,8 +10,6 @@ for both; what speaks for the value keeps exactly the odds of its weights (`core
 other people are there too, as a device that looked at others would be found by that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """`living`: releases of a stream of periods under one promise, which grow, and runs of their periods."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal

@@ -9,8 +9,6 @@ Everything here turns one text into plain values, or says in one sentence how th
 Lists are split like a line of CSV, so a name or category with a comma in it is put between double quotes.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import re

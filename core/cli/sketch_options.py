@@ -1,7 +1,5 @@
 """Options of a sketch: the mechanism, what closeness or distance means to it, how it counts, and how large it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path

@@ -10,8 +10,6 @@ often all the data dictionary that there is. Its dictionary alone is read, by py
 says nothing of the bounds of numbers, which are left to the owner.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

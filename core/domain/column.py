@@ -1,7 +1,5 @@
 """What columns share: how values come from frames and are told apart by type, and how one number is coordinates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar

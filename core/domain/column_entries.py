@@ -1,7 +1,5 @@
 """Columns from their entries in a declaration: every kind, what may be said of it, and what is made of that."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

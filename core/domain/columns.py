@@ -8,8 +8,6 @@ A codebook lists the codes of those who gave no answer beside all others (-9 = r
 missing: there they are missing, and no values. Who writes a declaration by hand and says both is asked what is meant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, get_args

@@ -19,8 +19,6 @@ a truth value, 12:30 a number and 010 an eight.
 Entries that are written from columns say what has to be said, without what goes without saying.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Drafts of declarations: an entry for every column, from a codebook, its type, and common knowledge of its name."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence

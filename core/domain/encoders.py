@@ -19,8 +19,6 @@ lie inside the bounds; so M's inequality for the pair E(D), E(D') is the promise
 Neighbours, persons with several records and sensitivities, L1 and L2, are those of the mechanism on the encoded column.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Records as points or as sets, and rows that do not fit their domain."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

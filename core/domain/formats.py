@@ -12,8 +12,6 @@ A hundred thousand texts take some 0.1 s: each different one is looked at once, 
 for all texts that differ in their digits.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -8,8 +8,6 @@ Learned maps end in the unit ball: coordinates are divided by the length that al
 keep below, and longer ones are shortened to 1, so that no mechanism pays for a few far records.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Free text itself is no column: whatever anyone wrote could be in it, and nothing
 how long it is, or which of some chosen words it has.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -3,8 +3,6 @@
 What a text means depends on itself and on the format alone, as of numbers (`core.domain.written`).
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from zoneinfo import ZoneInfo

@@ -4,8 +4,6 @@ Logistic regression is private by objective perturbation or another method, a su
 descent. All private classifiers share a public list of labels, and mostly one release with a table a class.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

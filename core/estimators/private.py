@@ -1,8 +1,6 @@
 """What every private estimator shares: its promise, its public facts, kernels and mechanisms by name, and the one
 release that `fit` makes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields

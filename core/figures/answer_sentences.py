@@ -1,7 +1,5 @@
 """What Explore and Classify say: a released file in one line, and answers, rules and distances in sentences."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

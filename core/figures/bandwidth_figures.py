@@ -1,7 +1,5 @@
 """What a bandwidth does: a kernel drawn to scale inside the public bounds, and the errors of smoothing and of noise."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots

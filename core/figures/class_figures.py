@@ -4,8 +4,6 @@ A class has its colour and its name wherever it is shown, as colours alone do no
 noise decides, no class is coloured in full: the place is hatched, over a hint of the likelier class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ What the noise hides is never coloured: it is hatched. Nothing in a figure depen
 of the visitor's theme in the browser, and those of paper from `core.figures.traces`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

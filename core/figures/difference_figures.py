@@ -3,8 +3,6 @@
 Only what cannot be noise alone is coloured: teal where the first has more, another colour where it has less.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Near is dark and far is light, as on the map of a density the places in the midd
 nothing here: a place is some distance from everyone wherever it is, and the band says how well that is known.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 from scipy.interpolate import RegularGridInterpolator

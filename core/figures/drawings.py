@@ -8,8 +8,6 @@ a card stays an ordinary radio button, for keyboards and screen readers alike. S
 from the page, so it uses the shades that stand out from both backgrounds.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from urllib.parse import quote

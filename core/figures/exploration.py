@@ -4,8 +4,6 @@ A step is a call of a public function with plain values. Asking it and writing i
 script cannot say anything else than what was done.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

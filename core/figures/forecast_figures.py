@@ -8,8 +8,6 @@ Kay, Kola, Hullman, Munson (2016), When (ish) is my bus?, CHI; Fernandes et al. 
 quantile dotplots or CDFs improve transit decision-making, CHI.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

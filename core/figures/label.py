@@ -4,8 +4,6 @@ Like the label on food, it says the same things in the same order for every rele
 Everything on it is public: it is read off the release and nothing else.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator

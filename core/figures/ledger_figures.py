@@ -1,7 +1,5 @@
 """Budgets, releases and how they add up, as the owner's ledger holds them: private, hence amber."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Figures of local reports: counted answers with their bands, errors of oracles, and what trusting nobody costs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -8,8 +8,6 @@ the interval reaches its height, so everywhere inside at least so many are very 
 lies in no shell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a release means, in plain words: its answers, its table, what was chosen under noise, and what was left out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from decimal import Decimal

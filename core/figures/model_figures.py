@@ -1,7 +1,5 @@
 """Pictures of models: what coefficients and sums of products say, how good a model was, what a promise leaves of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

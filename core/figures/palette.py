@@ -9,8 +9,6 @@ lightness alone tells them apart, and they survive a grey print. The app's confi
 keeps them together); a heat map without a scale of its own gets the shades of the visitor's theme in the browser.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -7,8 +7,6 @@ What makes a release again says what the released file says, and that was public
 files and records are whatever its user types.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,6 @@
 of columns to start exploring from, and those of a gallery of files.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Where the noise is larger than anything there could be to see, a figure is hatched and never coloured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

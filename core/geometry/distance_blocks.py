@@ -1,7 +1,5 @@
 """One coordinate or one categorical column of a distance sum: its part of the table, and what is read off it."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

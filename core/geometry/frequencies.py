@@ -32,8 +32,6 @@ dimensions sampling errors measured 12% (exponential kernel) to 30% (Gaussian) a
 orthogonal blocks, at a seventh of the time; in three dimensions twice to four times, with nothing gained.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

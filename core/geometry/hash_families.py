@@ -33,8 +33,6 @@ ones being a part of the next odd space. In three dimensions the profile is (1 +
 1 - k, the probability of falling apart, would have to obey the triangle inequality.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -7,8 +7,6 @@ sums (`core.geometry.hash_families`, RACE); one that is an average of cosines le
 CCS 2021, section 7.1) follow, and all kernels by their names, as the command line and release files write them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

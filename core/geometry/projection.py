@@ -29,8 +29,6 @@ kernels). Here the largest value is computed, with the law of V itself, instead 
   the Gaussian map; on ordinary data the fast map's error is the smaller of the two.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -24,8 +24,6 @@ directions be spread: over the half circle or half sphere in 2 and 3 dimensions 
 space alike), in orthogonal blocks above.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -15,8 +15,6 @@ over, but chosen by the truth all the same. Whoever tunes so on private data pay
 A trial is plain numbers, which figures and pages may use without reaching any data.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

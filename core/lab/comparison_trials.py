@@ -19,8 +19,6 @@ questions and all looks it holds with probability 1 - `CHANCE`, if δ is a tenth
 an error of a times the number of records: 1,200 for a = 1/20, and nothing that is compared here has as many.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from dataclasses import dataclass, replace

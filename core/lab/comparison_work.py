@@ -9,8 +9,6 @@ tries a step again gets the same errors, and only times differ from one computer
 knows Streamlit.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections import OrderedDict

@@ -9,8 +9,6 @@ deviation by g. So W acts on both terms, and on where their sum is least.
 Of local reports: what one report tells, how many people a survey needs, and finding frequent words.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import Decimal

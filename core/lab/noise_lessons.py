@@ -17,8 +17,6 @@ unit). So w lies within h/b of exp(-|y - value|/b), as a share of it, and every 
 very computation that made the output.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

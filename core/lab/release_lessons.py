@@ -8,8 +8,6 @@ pictures, and moving ε shows what ε does and not another roll of the dice. The
 which is why it is made of public records alone.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -8,8 +8,6 @@ candidates at once, whichever of them is then picked.
 Texts over a public alphabet, padded or cut to one length, as numbers.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

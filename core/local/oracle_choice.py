@@ -3,8 +3,6 @@
 Forecasts are the oracles' exact variances, so they are the error itself, of a value that few people have.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

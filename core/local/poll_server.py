@@ -15,8 +15,6 @@ The link of a poll, as phones in the class's network can open it, and its QR cod
 A made-up class, to see how close a poll comes: chance decides who says what, and it is no secret afterwards.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -6,8 +6,6 @@ counted twice: no address, no time, no order but that of tokens, which are rando
 answer there.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

@@ -5,8 +5,6 @@ way gains in total error it pays for with bias, so the intervals of the raw esti
 what is possible, and are not moved along: `still_valid` says in a sentence what may be read where.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -40,8 +40,6 @@ every position, joins fragments of equal hashes over all positions, and asks the
 joined; intervals hold for all of that at once (Bonferroni), so for what is then listed too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal

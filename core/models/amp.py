@@ -54,8 +54,6 @@ on one side only, whichever its coins say: what both cost together is what the m
 two numbers rounded as IEEE 754 says, so it follows from that record and the coefficients alone, bit for bit.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction

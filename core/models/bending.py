@@ -41,8 +41,6 @@ its bounds or categories by itself. Of a column with characteristic function χ_
 e^(2πi w_j z_j) Π_(k≠j) χ_k(w_k), real part and imaginary one, with χ(w) = sin(2πw)/(2πw) of a number.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

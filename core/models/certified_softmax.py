@@ -27,8 +27,6 @@ correctly rounded decimals, which are 0 below e^-q, and shares are cut: each wit
 *The search* needs no proof: Newton's steps, each solved by conjugate gradients, which need only products with vectors.
 """
 
-from __future__ import annotations
-
 from decimal import Context, Decimal
 from fractions import Fraction
 

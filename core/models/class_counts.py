@@ -3,8 +3,6 @@
 It is a linear model without slopes, so that whatever opens models opens it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

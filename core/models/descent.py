@@ -22,8 +22,6 @@ length at most. Residuals follow element by element. Whole residuals times whole
 below 2^53 again.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

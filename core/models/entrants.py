@@ -5,8 +5,6 @@ its file of records that were paid for, or is rehearsed on public points that st
 compared as shares of their bounds, so that none drowns another.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

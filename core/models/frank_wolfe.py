@@ -18,8 +18,6 @@ costs ρ = ε'²/8 (Cesar, Rogers 2021), and ρ adds up, also where a step is ch
 More than two classes: one problem for each class against all others.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar

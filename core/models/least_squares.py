@@ -24,8 +24,6 @@ a better mean t and spread s; the search is for (y - t)/s.
 After the last step it is bought how far off the model is (`number_descent`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

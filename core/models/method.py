@@ -7,8 +7,6 @@ table holds is chosen by what earlier ones said (Bun, Steinke 2016, Lemma 2.3): 
 was.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator

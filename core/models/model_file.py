@@ -1,7 +1,5 @@
 """What every model file holds: whole-number coefficients, and the promise that they keep. JSON, and no code."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field

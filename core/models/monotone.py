@@ -15,8 +15,6 @@ break that, and are left out: waves, which look at several columns together, and
 a radius, which moves what all other columns add. Those are predicted by the same weights at full length.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -62,8 +62,6 @@ out of the minimiser (`noise_bands`). A tenth (`VOLUME`) of that ε goes to the 
 to r. Noise is that of 2 records a class, however many there are; problems that share epsilon have K/ε each.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -10,8 +10,6 @@ It is made with the package `onnx` alone: converters of fitted scikit-learn esti
 bounds nor radius.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator

@@ -42,8 +42,6 @@ g|/λ, g the outer bracket. What is released is θ rounded to multiples of 2^-20
 same; until then more digits are tossed. No draw is repeated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

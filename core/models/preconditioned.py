@@ -37,8 +37,6 @@ length is, what is released was paid for.
 two.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -29,8 +29,6 @@ and the first once more where everything fills a third of the usual part of the 
 ends, as the values of a picture do. Classes are of unequal size: the first has about twice as many points as the last.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

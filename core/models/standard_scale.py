@@ -22,8 +22,6 @@ Every function here works on a record's row element by element, by operations th
 is a function of that record and of the scores alone, bit for bit, whoever is beside it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

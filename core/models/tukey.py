@@ -25,8 +25,6 @@ What it costs: a grid of (2G+1)^d points draws from the deep ones only where e^(
 depth of (2d/ε) log(2G/spread) or so; so m is chosen by d and ε, and each part has n/m records.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Sequence

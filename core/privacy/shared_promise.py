@@ -28,8 +28,6 @@ largest one tried with which an accountant (`accounting.keeps_promise`) finds th
 promise. However it is found, what is returned has been checked.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

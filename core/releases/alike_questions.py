@@ -15,8 +15,6 @@ found in all of them together is not known, and is left to the release.
 All else is computed of what was released with noise, and costs nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

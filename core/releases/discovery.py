@@ -26,8 +26,6 @@ says they have (of text files all are texts, whatever their values look like) an
 the order of their noisy counts. To leave out, merge or correct any of them costs nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -13,8 +13,6 @@ times in squared L2 norm. What a record votes for depends on its own values and 
 on another record.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -18,8 +18,6 @@ sketch's shape? The checksum of everything that is read is compared; that of a m
 as it takes reading all of it.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import os

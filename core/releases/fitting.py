@@ -17,8 +17,6 @@ Where none does, it refuses from about 4.2 sqrt(9 + d) / (epsilon / 100) records
 from one and a half times as many hardly ever fails to: 2,100 of fifteen columns at epsilon = 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field

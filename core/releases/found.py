@@ -1,7 +1,5 @@
 """What was found out of a table's columns under a promise, and the declaration that it comes to."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

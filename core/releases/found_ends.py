@@ -14,8 +14,6 @@ a cell may have half of what the shape says or half more. Of dates also spans of
 bells. All of it is public.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Where the values lie is of `found_ends`. All of it is computed of what was released with noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache

@@ -4,8 +4,6 @@ Whoever makes a release drives a `Job`: the function `release`, the command line
 between kinds of releases lies in `core.releases.kind`; who pays in `core.releases.payment`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Buy medians and other quantiles of columns; what is chosen, and why it is private, stands in
 `core.privacy.choosing.column_quantiles`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -29,8 +29,6 @@ others (`Ledger.give_back`). All of this follows from public prices and from num
 ones decide nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -21,8 +21,6 @@ inequality bounds. Through its own distribution function (with a fair draw withi
 Each test fails a correct mechanism with probability below `CHANCE`; there are fewer than a hundred of them.
 """
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Iterable, Iterator

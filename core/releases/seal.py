@@ -5,8 +5,6 @@ noise. A crash in between loses budget, never privacy. What a file promises cove
 it and is shown by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction

@@ -15,8 +15,6 @@ file can find two directories in it.
 JSON is read and written without its ambiguities: no key twice, no NaN or infinity, no number beyond 64 bits.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import mmap

@@ -13,8 +13,6 @@ knows a loop by its own file only, keeps stale code of what it calls, and number
 which write at once leave wrong.)
 """
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import logging

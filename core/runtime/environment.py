@@ -8,8 +8,6 @@ the others, as starting a thread takes longer than many a range.
 `Line` is of those who wait for one of a few places, first come first served, and knows whether they are still there.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@ see the data. So a server's log has the types of the exceptions that led to each
 passed, which is what is needed to find a fault.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

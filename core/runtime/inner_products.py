@@ -20,8 +20,6 @@ So neither the size of tiles and panels, nor batches, nor threads can move a bit
 A matrix product of a numerical library promises none of this.
 """
 
-from __future__ import annotations
-
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir

@@ -12,8 +12,6 @@ the class's own `_check`. A field without a declaration is neither checked nor w
 What people and files give beside them is checked here too, with one sentence each.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import secrets

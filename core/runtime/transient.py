@@ -10,8 +10,6 @@ one to remove. An empty file takes the place of each as soon as it has grown: wh
 open alone, no path leads to it, and the system frees it however the process ends.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -18,8 +18,6 @@ and then waits for the next record; so it asks for that itself, a few bytes at a
 there. For answers alone: the sums are added up in whatever order is fast, which a table's must never be.
 """
 
-from __future__ import annotations
-
 from threading import Lock
 
 import numpy as np

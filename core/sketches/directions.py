@@ -13,8 +13,6 @@ orthogonal to the pole. The pole is a public fact or is bought with a share of t
 (`core.releases.bounds_and_centre`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

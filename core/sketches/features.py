@@ -9,8 +9,6 @@ frequencies are drawn in low-discrepancy groups and orthogonal blocks (`core.geo
 kernels get a random scale a row instead of a structure for each term of a sum.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -27,8 +27,6 @@ already. An interval holds at a bandwidth that was fixed beforehand; after this 
 some twenty bandwidths are chosen from by one number that the whole picture decides.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

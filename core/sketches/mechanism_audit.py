@@ -7,8 +7,6 @@ likelier its choices were in earlier runs on that one, the likelihood ratio of i
 together, and the number of records. Whatever is computed from an output alone is a fair attack.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

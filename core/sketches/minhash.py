@@ -16,8 +16,6 @@ other, so that a row of hundreds of kilobytes stays in the second-level cache me
 locked, and as whole numbers are added in the end, a table depends neither on batches nor on threads.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise

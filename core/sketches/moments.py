@@ -12,8 +12,6 @@ every counter grows with a^2 + U^2 + b^2, and an answer's variance is (||q||^4 /
 that of one counter: the least is at a^2 : U^2 : b^2 = ||q||^2 : 2 ||q|| : 1, by Cauchy and Schwarz.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -3,8 +3,6 @@
 A part has a name, a weight, and a domain beside the others'. Files name the mechanism of every sketch inside another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

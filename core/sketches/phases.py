@@ -33,8 +33,6 @@ Two tables are of use:
   error.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -6,8 +6,6 @@ a projection of its own. The groups are then independent in everything that is r
 measures projection, sampling and noise together; rows that shared one projection would agree on its error.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

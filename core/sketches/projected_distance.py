@@ -14,8 +14,6 @@ the Gaussian form of it is Theorem 6.1 of "Efficiently Computing Similarities to
   under pure epsilon it grows with their square root, and the forecast trades it against the projection's error.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -10,8 +10,6 @@ undone.
 Of a table that is mapped from a file and no array in memory, only the counters that queries fall in are touched.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar

@@ -13,8 +13,6 @@ Threads own rows when building (no two write to the same counter) and queries wh
 fixed order, so a table does not depend on how the records were split into batches, nor on the number of threads.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

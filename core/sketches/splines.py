@@ -9,8 +9,6 @@ Gaussian bandwidth leaves an error of 0.2%. The coarser the grid, the fewer coun
 Source of the splines: Unser, Aldroubi, Eden 1993, "B-spline signal processing".
 """
 
-from __future__ import annotations
-
 from threading import Lock
 
 import numpy as np

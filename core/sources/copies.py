@@ -14,8 +14,6 @@ UTF-16 is told by the mark that a file begins with, or by the header's zero byte
 letters of several bytes each line is decoded by itself.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

@@ -5,8 +5,6 @@ are read of a view, and SQLite is stopped when it looks for the next ones for lo
 batches whoever started the reading may stop it as any other.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager

@@ -13,8 +13,6 @@ for that holds nobody. Like the kind of a column, which is guessed from the same
 whoever has the records, before anything is paid, and is in no release.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """DuckDB as a streaming reader: locked down, bounded in memory, and silent about values when it fails."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -8,8 +8,6 @@ Every cell becomes the text that says it, by itself: a date in ISO 8601, a numbe
 there is nothing. So no cell's type depends on what stands in others.
 """
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io

@@ -7,8 +7,6 @@ The bundled samples are small, public or made up, and safe to show as they are: 
 ever drawn beside a private one.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What every source offers, whatever it reads."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence

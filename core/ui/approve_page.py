@@ -1,7 +1,5 @@
 """The page Approve, for stewards: what waits for a yes, with all that there is to know about it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

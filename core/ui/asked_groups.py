@@ -1,7 +1,5 @@
 """Which group a place is like, on a map of decisions over two columns, and which each place of a visitor's table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import cast
 

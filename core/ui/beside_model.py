@@ -1,7 +1,5 @@
 """Which group a place is like: by a file with groups, by a model, or by both about the same places side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import cast
 

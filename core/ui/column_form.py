@@ -5,8 +5,6 @@ which it shows the sum. Fields live in session state by ``part-number-place``, w
 column that is folded up keeps what was said of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

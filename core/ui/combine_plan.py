@@ -1,7 +1,5 @@
 """Writing the plan of a round: what is asked, how much privacy, who takes part, and how the noise is shared."""
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import replace
 from datetime import date, timedelta

@@ -5,8 +5,6 @@ the app, whichever page is open; no thread calls Streamlit, the page looks at it
 on with what is kept beside the ledger, and pays for nothing twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread

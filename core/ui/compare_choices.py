@@ -1,7 +1,5 @@
 """Choosing what is compared: on what, which methods, the range of ε, and whether there is a δ."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

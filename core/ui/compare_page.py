@@ -5,8 +5,6 @@ Released functions over the exact one, with the noise drawn again and again.
 Only ever of public records: one release of private ones drawn many times would be many releases.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Curves of error and what each method costs, as they come in, and each method in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

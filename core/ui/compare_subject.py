@@ -4,8 +4,6 @@ Functions are drawn along one column, over two, or along a way between two recor
 not drawn is held at what is usual in the public records: a comparison never has any others.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A sheet is one A4 page a lesson, with room to write; and the same with answers, for teachers.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

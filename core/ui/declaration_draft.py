@@ -8,8 +8,6 @@ price; never the records, which have to be picked again. It is known by the name
 file of the same columns begins with it, too. Of strangers, and where others are served, nothing is kept.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """Filling the lines from what is known in public: a codebook, a declaration, or common knowledge of names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

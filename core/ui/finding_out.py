@@ -6,8 +6,6 @@ price in its promise; see `core.releases.discovery`.
 Records that are sets are released by the command line; the page has the commands to do it.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass

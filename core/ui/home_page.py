@@ -1,7 +1,5 @@
 """Home below its first picture: the doors, what was released already, and how it works."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ..figures import drawings

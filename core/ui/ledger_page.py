@@ -1,7 +1,5 @@
 """The page Ledger: what it holds, what promises of a total and of further releases would come to."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

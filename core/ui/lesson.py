@@ -1,7 +1,5 @@
 """What every lesson has: a name for its address, one thing to do, one thing to see, and a few words about both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

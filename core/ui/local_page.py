@@ -1,7 +1,5 @@
 """The page Local reports: make a poll and watch it, be one person, be the collector, find words that nobody listed."""
 
-from __future__ import annotations
-
 import atexit
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 Lessons on the promise: what ε does, what a tiny risk δ buys, and what it costs to trust nobody.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lessons on sketches: what one is, and where its rows and cells come from."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

@@ -3,8 +3,6 @@
 Home begins here too, drawn before anything that takes a while to load: its first words and picture, and the tour.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Iterator
 from contextlib import contextmanager

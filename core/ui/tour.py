@@ -4,8 +4,6 @@ Every picture and number in it is of a released file that comes with the app, wo
 asks for little motion, nothing goes on by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The page Train: what is predicted, by which method and at which price, and a classifier that was chosen so."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass

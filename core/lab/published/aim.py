@@ -21,8 +21,6 @@ compares whole numbers: the sum of all w² against K. Rounds begin with `FIRST`,
 One reading of the records suffices, in which all pairs are counted. Under pure ε there is no AIM.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -10,8 +10,6 @@ number of records, and right for queries outside the bounds too.
 This is what "huang-roth" releases; which places are asked is chosen in `huang_roth`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -33,8 +33,6 @@ T_r - T_(r-1) gives without any library function, in a fixed order: a record add
 keeps IEEE 754.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

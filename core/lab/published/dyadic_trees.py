@@ -12,8 +12,6 @@ wholly on one side of it, and the sum of distances to its records is the differe
 Only the records in the query's own leaf are missed.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace

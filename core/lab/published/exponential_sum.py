@@ -13,8 +13,6 @@ Why the random scale wins: here an answer weighs the mean of each structure's ro
 rows' plain mean times J sum(w_j^2) >= 1, and there is the error alpha on top. See `core.sketches.features`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

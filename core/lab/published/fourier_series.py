@@ -36,8 +36,6 @@ answer has the noise of one count, wherever it is asked. No other covariance doe
 sum of c_j^2 / lambda_j times sum of lambda_j >= (sum of c_j)^2 (Cauchy, Schwarz).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

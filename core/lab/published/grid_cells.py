@@ -10,8 +10,6 @@ that make synthetic data measure a few marginals and imitate them (McKenna, Mikl
 the marginals of all cliques together.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -17,8 +17,6 @@ A small grid is read cell by cell. On a larger one the kernel is taken as a sum 
 another.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator

@@ -18,8 +18,6 @@ computed exactly, keep to the bounds. The sensitivity then holds whatever went b
 trying public records: one beyond them costs a little bias and no privacy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, reduce

@@ -24,8 +24,6 @@ is the same everywhere, so its counts have a w-th of that noise. A Markov random
 its own noise, and synthetic records are drawn from it.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence

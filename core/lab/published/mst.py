@@ -23,8 +23,6 @@ Both read the counts of all pairs once. A pair is scored by the L1 distance of i
 (`core.sketches.adaptive`).
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -16,8 +16,6 @@ is the difference over the variance of q under A, eight times the paper's or mor
 agrees, which is also the one that brings A closest to every distribution that does (Csiszár 1975).
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from dataclasses import dataclass

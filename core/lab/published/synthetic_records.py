@@ -9,8 +9,6 @@ Kernel sums over public points with weights, which is how synthetic data answer 
 What is here looks at a release and at public places alone, so nothing has to be the same bit for bit.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from abc import abstractmethod

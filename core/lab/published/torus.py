@@ -15,8 +15,6 @@ power falls as the inverse of the volume of frequencies, |m|^-d in d coordinates
 the bounds. How crowded a typical place is, beside the average one, follows from it for every kernel.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

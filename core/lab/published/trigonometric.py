@@ -16,8 +16,6 @@ in L1, and the paper adds Laplace noise of scale t^d / epsilon. One noise vector
 its standard deviation (`Trigonometric.record_sensitivity`).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -12,8 +12,6 @@ that keeps IEEE 754, wherever it stands. Its cosine and sine are then written as
 W^2, checked exactly.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterator

@@ -24,8 +24,6 @@ whose estimates of two cells are as good as uncorrelated, the variance is
     2nv + (f_x + (n - f_x)/m) w + Σf_x'(1/m)(1 - 1/k) + Σf_x'²/(km).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -31,8 +31,6 @@ blocks that hold values have a B'-th of the people each, so it is ((E + 1)/B' + 
 person. The paper's 2^⌊log₂ min(E, 2d)⌋, which surveys have that say no B, has 1.2 times that at ε = 1 and d = 194.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

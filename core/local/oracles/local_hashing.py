@@ -35,8 +35,6 @@ values are scattered over all numbers of 32 bits first, by a public bijection (t
 2008), which is nothing to privacy and brings the measured error to the formula's. Without it it was 6% above at ε = 3.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction

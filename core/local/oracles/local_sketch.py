@@ -27,8 +27,6 @@ Both regressions are non-negative least squares in the candidates alone: with G 
 least β'Gβ/2 - (c - λ)'β is that of the least |L'β - L⁻¹(c - λ)| where G = LL'.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterable

@@ -14,8 +14,6 @@ The row is uniform and drawn whatever the value is, and the cell is reported wit
 what the oracle keeps. Of each row the oracle's table is counted by itself, with how many people drew the row.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable

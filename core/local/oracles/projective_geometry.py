@@ -18,8 +18,6 @@ of their counts along the line of x' is that of how many have each <x', z>. The 
 coordinate fewer, and counted likewise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

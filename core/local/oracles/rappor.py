@@ -16,8 +16,6 @@ A bit's count in a cohort, less what noise sets by itself, is the number of its 
 The collector finds how many have a candidate value by a regression over all bits of all cohorts (`sketch`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -37,8 +37,6 @@ A report is a value: the own one with weight A, every other with weight B. Whate
 for a value that nobody has, E = A/B; it takes ⌈log₂ d⌉ bits.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction

@@ -41,8 +41,6 @@ These are ranks among records that are spread over their cells. A candidate has 
 the lower and the upper end of its cell have: so no more ranks lie between the quantile and the cell.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -38,8 +38,6 @@ all that follow), or by what is in them (a replaced record may change sides, and
 neither.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

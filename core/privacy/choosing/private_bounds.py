@@ -13,8 +13,6 @@ The order is that of every release: `plan_bounds` from public facts, the cost to
 kept by `release_bounds`, the one function here that draws noise: it takes the ledger's `spend` and calls it first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ that Unicode Technical Standard 39 calls confusable with letters of Latin and th
 Latin (l and 1, rn and m) are left to the reader, as refusing those would refuse honest names.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import unicodedata

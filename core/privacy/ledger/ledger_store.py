@@ -6,8 +6,6 @@ less, SQLite may take back a commit whose journal's removal had not reached the 
 it).
 """
 
-from __future__ import annotations
-
 import os
 import random
 import sqlite3

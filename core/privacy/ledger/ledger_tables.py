@@ -1,7 +1,5 @@
 """The tables of a ledger and of its log."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from .witness import End

@@ -7,8 +7,6 @@ notes how long the log was and its last link then, and the log's line names the 
 was cut and given another count, contradicts the ledger.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -10,8 +10,6 @@ The place is written when the ledger's own transaction is final, so that a crash
 and never ahead of it. A release whose line could not be written there is not made, and what it has cost is spent.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -74,8 +74,6 @@ meanwhile, as they are read once. From the first draw alone it follows like so: 
 of Geo(a1²), as P(G = z + m, G' = m) = (1-a1)² a1^(z + 2m) for z >= 0, and alike for z < 0; then N and N' are drawn.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ Coins of a threshold t show one when a uniform 64-digit number lies below it, wi
 tossed at once, digit by digit from the top, until every comparison is decided (as in `laplace`).
 """
 
-from __future__ import annotations
-
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 

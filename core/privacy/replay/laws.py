@@ -5,8 +5,6 @@ parameter that depends on the data. Formulas are written from the definitions of
 code that samples them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ checked by other formulas than made it. Continuous Gaussians stand for discrete 
 differ by less than a fiftieth; below, each counter's own distribution is convolved.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

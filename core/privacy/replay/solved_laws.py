@@ -12,8 +12,6 @@ grid of them (`_pair_of`). What depends on all of it is taken at its largest ove
 the one that came out, and places far out along the records that differ, where proofs say that promises are reached.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -17,8 +17,6 @@ CuPy compiles and starts the loops. It is never needed, and nothing installs it:
 found. The environment variable FROSTGLASS_DEVICE=cpu leaves it alone.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,6 @@ Distances add up over columns in their own units, and so do their errors. Where 
 another's, noise that hardly matters to the sum is all that is left of the narrow column's part.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import cast

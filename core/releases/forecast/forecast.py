@@ -12,8 +12,6 @@ error *relative* to the answer does depend on it: a range that held in nine of t
 up to 500, so none is said.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ coarse would else take the budget of a fine one, for nothing. Where sizes follow
 equal shares first, and once more for the shares that this gives.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

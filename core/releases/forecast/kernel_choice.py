@@ -11,8 +11,6 @@ without an encoder.
 The public sample alone decides, so it costs nothing. See `core.domain.encoders` for what an encoder has to keep.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Mapping

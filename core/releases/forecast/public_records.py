@@ -17,8 +17,6 @@ So small a sample says little unless all of it is used, and what is its own chan
 * Of a sketch with random directions several are drawn, as one draw may be lucky.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from secrets import token_hex

@@ -4,8 +4,6 @@ The forecasts are of the same answers on the same reference population, so they 
 answer is listed with why not.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace

@@ -33,8 +33,6 @@ powers were set so that sampling errors on a public graph of 78,000 lists come o
 enough to one of a hundredth of that width.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

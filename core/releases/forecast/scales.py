@@ -18,8 +18,6 @@ closed form, as a product of Gaussians of variances a and b integrates to (2 pi 
 values, each with a counter of its own, as sums over the values, with the kernel of their distance through the plane.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -9,8 +9,6 @@ drawn together cover the space evenly and errors fall faster than the square roo
 drawn in blocks, with it later, so no single power would do from 128 rows to 128,000.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

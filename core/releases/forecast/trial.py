@@ -18,8 +18,6 @@ within 1.3 times the best one's error in 97%, and at worst 2.5 times it; without
 with one alone in 93% and 90%.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import lru_cache, partial

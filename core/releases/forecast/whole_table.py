@@ -6,8 +6,6 @@ together (`core.sketches.tables.chosen`). How many are counted, and how noisy ea
 What follows is in closed form: noise has a known variance in every cell, and nothing else is wrong with a count.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

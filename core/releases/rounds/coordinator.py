@@ -18,8 +18,6 @@ A stage is closed when everybody's message is there; or, when `wait` seconds hav
 was there. It is looked at whenever somebody asks, so nothing runs in between.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path

@@ -24,8 +24,6 @@ is the most even guess there is (Chow, Liu 1968). All of it is post-processing: 
 interval, as it is off on purpose.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cached_property

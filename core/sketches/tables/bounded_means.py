@@ -11,8 +11,6 @@ is and noise counts most, are so left to the column by itself. Every K gives an 
 taken, a stretch of cells, is said by where all records lie and by how large the part is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

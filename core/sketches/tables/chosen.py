@@ -32,8 +32,6 @@ weights, which is the same whatever was chosen. Pure promises add up, also where
 of weight w. ∎
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Which records are meant: a condition on a column, as weights of its cells.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ Of many pairs most may have nothing beyond their margins. How common each e, t a
 together, and x is moved as they say on average, weighted by how likely each is. With few pairs the likeliest is taken.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -12,8 +12,6 @@ those that one answer needs share its error probability, so the answer's interva
 is the least and the largest mean of any numbers of records between such bounds, one pair a cell of the averaged column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

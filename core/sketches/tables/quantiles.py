@@ -19,8 +19,6 @@ tell them from nothing; and no less than a tenth of what it holds lies elsewhere
 into one cell. The interval of the quantile stays the cell, so a heap at another number costs no more than before.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

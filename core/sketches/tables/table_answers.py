@@ -9,8 +9,6 @@ it would be for columns without any connection is drawn from public random numbe
 is made of (x - e)^2 less the noise's share of it: noise does not make it larger, and it is 0 where nothing is left.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ half-way between two values. So a range of values is answered by the values in i
 at days, Mondays, beginnings of months or years.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

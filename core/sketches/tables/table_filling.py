@@ -7,8 +7,6 @@ From exact counts of pairs of columns to the contrasts that are measured of them
 Counting records in the cells of many small tables: one increment a record and table, block of records by block.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

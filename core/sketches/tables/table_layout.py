@@ -15,8 +15,6 @@ equally long: a^2 g p q (p + q) is near T^2 for each, and T is chosen so that wh
 Halves are taken where they are equal, and else the parts whose contrast has small numbers, such as 20 and 5 of 25.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -21,8 +21,6 @@ would learn it from records drawn in these cells, and the number of cells with t
 from records.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -48,8 +48,6 @@ Where records may be left out, a replaced record may be one that is, so that the
 too. Nothing here looks at records: all of it follows from the numbers of cells and the weights.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

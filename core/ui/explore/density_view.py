@@ -5,8 +5,6 @@ was asked. It draws itself what a browser cannot: files of a mechanism that no p
 groups, distances and films on the picture, and three columns. There a coarse picture comes first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal, TypeVar

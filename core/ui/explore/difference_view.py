@@ -1,7 +1,5 @@
 """The Difference view: what the file that is open and another one differ by, with the noise of both in every band."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A visitor's own points: what a released file answers at each, and how unusual each is among its people."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

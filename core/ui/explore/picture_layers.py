@@ -1,7 +1,5 @@
 """Layers on a picture: modes, groups and distances over the same places, an outline, and a film along a column."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@ together; Sample, synthetic points that look like it and are nobody; and Centres
 away from.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A released file of sets: how much all of them overlap with one that is typed, or with those in a small file."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -6,8 +6,6 @@ answered by all others there, from the released counters alone; the server hears
 same view, and that it may add what a browser does not work out.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from functools import partial

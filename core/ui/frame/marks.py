@@ -7,8 +7,6 @@ Figures are shown calm, with words for those who do not see them, and one tool, 
 seconds to load, as the first words of Home are drawn with it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

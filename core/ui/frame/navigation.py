@@ -1,7 +1,5 @@
 """The pages of the app, by which all of it names them, and the ways from one to another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import streamlit as st

@@ -12,8 +12,6 @@ The style sheet is for both themes: ``light-dark()`` picks its colour by the the
 sets ``color-scheme`` on the app, and a script here on what opens over it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

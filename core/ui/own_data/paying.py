@@ -1,7 +1,5 @@
 """What a release costs and who pays: how much privacy each person keeps, which ledger, and which data set in it."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Where the records come from: a bundled sample, a dropped file, or a path or database table."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Collection, Mapping
 from functools import cache

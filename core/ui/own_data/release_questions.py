@@ -3,8 +3,6 @@
 The ways in which a question can be answered are forecast once for every choice that is tried.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What a released file is asked about: a value in its field, a point typed or clicked, or a visitor's own table."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

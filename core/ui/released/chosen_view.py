@@ -1,7 +1,5 @@
 """What of a released file is looked at: which question, which group, which columns, and what happens to the others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

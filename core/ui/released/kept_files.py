@@ -1,7 +1,5 @@
 """Files that are kept: on the visitor's own shelf beside the ledger, and what is on show there for everybody else."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The live picture of a bundled sample: ε moves in the browser, and picture, odds and forecast move with it."""
 
-from __future__ import annotations
-
 import plotly.graph_objects as go
 import streamlit as st
 

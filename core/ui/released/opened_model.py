@@ -1,7 +1,5 @@
 """A trained model, which is public: what it is and says of one record, and what it gets right of a public test file."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Opening a released file: one dropped, one that comes with the app, or one made or opened before in this session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from hashlib import sha256

@@ -3,8 +3,6 @@
 Every function takes an `Opened.identity`, by which the answer is remembered, and the release, which is not hashed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Taking along what is shown: a picture, a table, a program that asks it again, a report, a page, and a link to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path

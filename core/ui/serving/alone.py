@@ -5,8 +5,6 @@ somewhere else whose name was made to mean this computer (DNS rebinding) reads n
 are told of a served app.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import AsyncIterator

@@ -3,8 +3,6 @@
 `frostglass serve` checks the configuration and then becomes this.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

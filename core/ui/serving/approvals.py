@@ -6,8 +6,6 @@ nothing is paid for that was not approved as it is. Of what is asked for only th
 which are drawn anew in every session and on which no promise depends.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

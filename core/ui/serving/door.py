@@ -6,8 +6,6 @@ in every run and at every message, in the file as it is then: who loses a role, 
 pages that were open.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

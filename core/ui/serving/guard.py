@@ -7,8 +7,6 @@ without it (fragments, callbacks) and a socket outlives the cookie it was opened
 Every answer has headers that tell browsers what pages may do.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

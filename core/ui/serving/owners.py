@@ -6,8 +6,6 @@ by which one owner could reach another one's budget, or learn that there is one;
 owners' names can meet. Of the server's files they may name those in places that the configuration gives them.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -8,8 +8,6 @@ role sees nothing but the way to sign in. What a role may do beyond looking at a
 `Visitor.has`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import stat

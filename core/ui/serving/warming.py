@@ -12,8 +12,6 @@ live pictures of bundled samples, which are everyone's, are worked out; what a v
 from whoever knows the pages.
 """
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os
