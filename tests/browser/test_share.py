@@ -327,6 +327,34 @@ def test_while_somebody_drags_words_follow_what_is_drawn_and_nothing_is_left_to_
 
 
 @pytest.mark.thorough
+def test_while_somebody_drags_few_pictures_follow_in_a_frame_and_nothing_is_measured(page, tmp_path):
+    """On a slow machine, where words make a card higher, which was taken for another width: all was drawn and kept."""
+    show(page, table_made(), tmp_path)
+    page.wait_for_function("frostglass.overview.strengths && !frostglass.overview.frame")
+    followed = page.evaluate("""async () => {
+      const { overview } = frostglass;
+      const frame = () => new Promise((next) => requestAnimationFrame(next));
+      const [drawn, measured] = [[], []];
+      overview.cards.forEach((card) => {
+        const draw = card.draw.bind(card);
+        card.draw = (quick) => { drawn.push(card.place); draw(quick); };
+      });
+      overview.measure = () => measured.push(true);
+      overview.cost = 1000;
+      overview.pickCells(2, [0], false);
+      await frame();
+      const first = [...drawn];
+      overview.cards[0].sentence.style.minHeight = "200px";
+      while (overview.waiting.size || overview.unsaid.size || drawn.length < 3) await frame();
+      await frame();
+      return { first, drawn, measured: measured.length };
+    }""")
+    assert followed["first"][0] == 2 and len(followed["first"]) == 2
+    assert sorted(followed["drawn"]) == [0, 1, 2] and followed["measured"] == 0
+    assert "view=" not in page.url
+
+
+@pytest.mark.thorough
 def test_the_page_of_a_table_prints_as_a_report_of_all_columns_on_white_paper(page, tmp_path):
     """Every column is drawn for the paper's width, and what only a screen can do is not printed."""
     page.emulate_media(color_scheme="dark")

@@ -7,7 +7,8 @@ import { total } from "../../../readers/javascript/arrays.js";
 import { strongestFirst } from "../../../readers/javascript/tables.js";
 /** @import { Tables } from "../../../readers/javascript/tables.js" */
 
-const FINDER = 13, MOST_GROUPS = 24, MATRIX = 13, SPOKEN = 2; // cards whose words follow in a frame
+const FINDER = 13, MOST_GROUPS = 24, MATRIX = 13;
+const ROOM = 8, SPOKEN = 2; // Milliseconds of a frame for pictures that follow a drag; cards whose words follow in one.
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** One column: its sentence, its picture, its numbers, and a table behind them. */
@@ -54,10 +55,8 @@ class Card {
     this.whole.classList.toggle("unknown", kind === "unknown");
     this.reason.hidden = kind !== "unknown" && kind !== "guess";
     overview.explain(this.reason, kind, part.places, "Grey is everyone. ");
-    if (quick) {
-      overview.unsaid.add(this);
-      return;
-    }
+    overview.unsaid.add(this);
+    if (quick) return;
     this.speak();
     const folded = picture.rows && axis.cells > MOST_ROWS + 2;
     this.more.hidden = !folded;
@@ -68,6 +67,7 @@ class Card {
 
   speak() {
     this.overview.unsaid.delete(this);
+    this.picture.write();
     put(this.sentence, this.says());
     put(this.facts, this.said);
   }
@@ -87,7 +87,7 @@ class Card {
     }
     const numbers = overview.numbersOf(place, part.weights);
     const [mean, low, median, high] = [numbers.mean, ...numbers.quartiles];
-    this.said = `Mean ${bandWords(axis, mean)} · median ${bandWords(axis, median, true)}`;
+    this.said = `Mean ${bandWords(axis, mean)}\nMedian ${bandWords(axis, median, true)}`;
     const [from, to] = said(low, high);
     const [first, , last] = kind === "everyone" ? [] : overview.numbersOf(place, {}).quartiles;
     return `Half are ${from} to ${withUnit(to, axis.unit)}${first ? `; of everyone ${said(first, last).join(" to ")}` : ""}.`;
@@ -139,10 +139,10 @@ export class Overview {
       if (axis.kind === "date") axis.words = axis.words.map((words, i) => (i < axis.valued ? stretchWords(axis, i, i) : words));
     }
     // What is drawn when it comes into view; cards look after themselves.
-    /** @type {Record<string, {draw: (quick?: boolean) => void, seen?: boolean, inside?: boolean, stale?: boolean}>} */
-    this.inView = { map: { draw: () => this.drawMap() }, pairs: { draw: () => this.drawPair() },
-      groups: { draw: (quick) => quick || this.drawGroups() }, numbers: { draw: (quick) => quick || this.drawNumbers() } };
-    Object.assign(this, { picked: new Map(), guesses: false, pair: null, by: -1, of: -1, only: "", views: [], kept: new Map(), parts: new Map(), unsaid: new Set(), heard, listening: new AbortController() });
+    /** @type {Record<string, {draw: (quick?: boolean) => void, seen?: boolean, inside?: boolean, stale?: boolean, place?: number | number[]}>} */
+    this.inView = { map: { draw: () => this.drawMap(), place: facts.map?.columns ?? [] }, pairs: { draw: () => this.drawPair(), place: [] },
+      groups: { draw: () => this.drawGroups() }, numbers: { draw: () => this.drawNumbers() } };
+    Object.assign(this, { picked: new Map(), guesses: false, pair: null, by: -1, of: -1, only: "", views: [], kept: new Map(), parts: new Map(), waiting: new Set(), unsaid: new Set(), cost: 1, heard, listening: new AbortController() });
     this.build();
   }
 
@@ -180,7 +180,7 @@ export class Overview {
   build() {
     const { axes, facts } = this;
     this.status = element("p", { class: "unseen", role: "status" });
-    this.many_ = element("p", { class: "many" });
+    this.many_ = element("p", { class: "many" }, element("strong"), element("span"), element("em"));
     this.chips = element("div", { class: "chips" });
     const onMap = facts.map ? facts.map.columns : [];
     this.cards = axes.map((_, place) => place).filter((place) => !onMap.includes(place) && this.tables.measured([place])).map((place) => new Card(this, place));
@@ -233,7 +233,13 @@ export class Overview {
         if (isIntersecting && part.stale) part.draw();
       }
     }, { rootMargin }));
-    const sized = new ResizeObserver(() => { this.measure(); this.soon(true); });
+    let before = 0; // its height follows from words, and moves nothing
+    const sized = new ResizeObserver(([{ contentRect: { width } }]) => {
+      if (width === before) return;
+      before = width;
+      this.measure();
+      this.soon(true);
+    });
     const { signal } = this.listening;
     signal.addEventListener("abort", () => { for (const one of [...watched, sized]) one.disconnect(); });
     if (!this.heard) this.read(location.hash);
@@ -327,7 +333,7 @@ export class Overview {
     if (this.drawnPair !== this.pair.join()) {
       this.drawnPair = this.pair.join();
       const [across, up] = this.axes[other].kind === "category" || this.axes[one].kind !== "category" ? [one, other] : [other, one];
-      const places = [across, up];
+      const places = this.inView.pairs.place = [across, up];
       this.pairPicture = new CellPicture(this.axes[across], this.axes[up], {
         picked: (box, done) => this.pickBox(places, box, done), tip: (x, y) => this.cellTip(this.paired, places, x, y), said: (words) => this.say(words) });
       this.pairPicture.places = places;
@@ -474,7 +480,7 @@ export class Overview {
     const all = tables.count([], {});
     const people = rounded(all.est[0], all.error[0]);
     const { places, weights } = this.others([]);
-    const said = (big, small) => this.many_.replaceChildren(element("strong", {}, big), element("span", {}, small));
+    const said = (...words) => [...this.many_.children].forEach((node, i) => put(node, words[i] ?? ""));
     if (!places.length) said(`${people} ${counted}`, all.error[0] > 0 ? ` ± ${significant(tables.facts.reach * all.error[0], 2)}` : "");
     else if (tables.measured(places)) {
       const { est: [est], low: [low], high: [high], error: [error] } = tables.count([], weights);
@@ -486,11 +492,11 @@ export class Overview {
       if (guess === null) said("A part", ` of ${people} ${counted}: how many was not counted`);
       else said(`About ${significant(guess, 2)}`, ` of ${people} ${counted} · best guess`);
     }
-    const words = places.map((place) => `${place} ${this.pickedWords(place)}`).join("\n");
-    if (words !== this.chipped) {
-      this.chipped = words;
+    if (this.chipped !== places.join()) {
+      this.chipped = places.join();
       this.chips.replaceChildren(...places.map((place) => this.chip(place)));
     }
+    places.forEach((place, i) => put(this.chips.children[i].children[1], ` ${this.pickedWords(place)}`));
     this.clear.hidden = !places.length;
     this.guessing.hidden = places.length < 2 && !this.guesses;
     this.guessing.setAttribute("aria-pressed", String(this.guesses));
@@ -499,7 +505,7 @@ export class Overview {
   chip(place) {
     const { name } = this.axes[place];
     return element("button", { type: "button", class: "chip", title: "Give this up", "aria-label": `Give up ${name}`, onclick: () => this.change(() => this.picked.delete(place)) },
-      element("span", {}, name), ` ${this.pickedWords(place)}`, element("span", { class: "close", "aria-hidden": "true" }, "×"));
+      element("span", {}, name), element("span"), element("span", { class: "close", "aria-hidden": "true" }, "×"));
   }
 
   pickedWords(place) {
@@ -516,10 +522,12 @@ export class Overview {
   }
 
   pickCells(place, cells, done) {
+    this.touched = place;
     this.change(() => (cells.length ? this.picked.set(place, cells) : this.picked.delete(place)), done);
   }
 
   pickBox(places, box, done) {
+    this.touched = places;
     this.change(() => places.forEach((place, side) => {
       if (box) this.picked.set(place, Array.from({ length: box[side][1] - box[side][0] + 1 }, (_, i) => box[side][0] + i));
       else this.picked.delete(place);
@@ -541,26 +549,38 @@ export class Overview {
     });
   }
 
-  /** What is in view answers, and once nobody drags what is near it; all else when it comes into view. During a drag words follow in turn. */
+  /** What is in view answers, and once nobody drags what is near it, and groups and numbers; all else when it comes into view. */
   update(done, all = false) {
     this.parts.clear();
     this.drawCount();
     for (const part of [...this.cards, ...Object.values(this.inView)]) {
       part.stale = true;
-      if (all || (done ? part.seen : part.inside)) part.draw(!done);
+      if (done ? all || part.seen : part.inside && part.place !== undefined) this.waiting.add(part);
     }
     if (!done) {
-      this.speak();
+      this.follow();
       return;
     }
+    for (const part of this.waiting) part.draw();
+    this.waiting.clear();
     this.write();
     this.say(this.picked.size ? this.many_.textContent : "");
     this.showOnly();
   }
 
-  speak() {
-    for (const card of [...this.unsaid].slice(0, SPOKEN)) card.speak();
-    if (this.unsaid.size) this.speaking ??= requestAnimationFrame(() => { this.speaking = null; if (!this.frame) this.speak(); });
+  /** While somebody drags: as many pictures as a frame has time for, the touched one first, then who waits longest; once none waits, words. */
+  follow() {
+    const began = performance.now();
+    const isTouched = ({ place }) => Number(place === this.touched);
+    const turn = [...this.waiting].sort((one, other) => isTouched(other) - isTouched(one)).slice(0, Math.max(2, Math.floor(ROOM / this.cost)));
+    for (const part of turn) {
+      part.draw(true);
+      this.waiting.delete(part);
+    }
+    if (!this.waiting.size) for (const card of [...this.unsaid].slice(0, SPOKEN)) card.speak();
+    // Called once the browser has laid out and painted what was changed, which takes longer than to change it.
+    if (turn.length) setTimeout(() => { this.cost += ((performance.now() - began) / turn.length - this.cost) / 4; });
+    if (this.waiting.size || this.unsaid.size) this.following ??= requestAnimationFrame(() => { this.following = null; if (!this.frame) this.follow(); });
   }
 
   say(words) {
@@ -648,7 +668,7 @@ export class Overview {
     if (!location.hash) history.replaceState(null, "", "#view=");
     const done = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     this.say(done ? "The link is copied." : "The address of this page is the link.");
-    this.many_.append(element("em", {}, ` ${this.status.textContent}`));
+    put(this.many_.lastElementChild, ` ${this.status.textContent}`);
   }
 
   /** Views one after the other: those that were kept, or each column in turn. */

@@ -269,9 +269,13 @@ export class Picture extends Pointed {
         const at = tenth(this.at(everyone.est[cell]));
         d.ghost += this.rows ? `M${at} ${start - 2}v${wide + 4}` : `${d.ghost ? "L" : "M"}${side} ${at}H${other}`;
       }
-      if (this.rows) put(this.values[row], kind === "unknown" ? "" : shareDigits(seen, cell));
     });
     this.set(d);
+  }
+
+  /** The share of each row in digits. */
+  write() {
+    if (this.rows && this.plot) this.order.forEach((cell, row) => put(this.values[row], this.kind === "unknown" ? "" : shareDigits(this.part, cell)));
   }
 
   /** A line over time with its band fading to either side. */
