@@ -30,10 +30,10 @@ from threadpoolctl import ThreadpoolController
 
 from ..errors import RequestError
 
-_LIBRARY = Path(__file__).resolve().parents[1]
-INSTALLED = (_LIBRARY / "app").is_dir()
+LIBRARY = Path(__file__).resolve().parents[1]
+INSTALLED = (LIBRARY / "app").is_dir()
 # The folder of app.py, pages, sample_data and the document that the app shows.
-APP = _LIBRARY / "app" if INSTALLED else _LIBRARY.parent
+APP = LIBRARY / "app" if INSTALLED else LIBRARY.parent
 PROGRAM = "frostglass" if INSTALLED else "python -m core"  # What a person types to run a command.
 
 

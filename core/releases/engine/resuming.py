@@ -39,14 +39,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from ...domain import Domain
 from ...errors import RequestError
 from ...privacy.ledger.ledger import Ledger
-from ...runtime.environment import VERSION
+from ...runtime.environment import LIBRARY, VERSION
 from ...sketches.linear import LinearSketch
 from ...sketches.registry import sketch_from_parameters
 from .building import Begun, ExactTable, TableBuilder
@@ -107,11 +106,13 @@ def surroundings() -> tuple[tuple[str, str], ...]:
 
 
 def _digest() -> str:
-    """Twelve digits that tell this program from any other, as a version number is forgotten easily."""
-    package = Path(__file__).parents[1]
+    """Twelve digits that tell this program from any other, as a version number is forgotten easily.
+
+    Of the whole library: how a value is read, what it is moved to and how a record is hashed decide a table as well.
+    """
     text = hashlib.sha256()
-    for file in sorted(package.rglob("*.py")):
-        text.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    for file in sorted(file for file in LIBRARY.rglob("*") if file.suffix in (".py", ".cu", ".json")):
+        text.update(file.relative_to(LIBRARY).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return text.hexdigest()[:12]
 
 

@@ -6,11 +6,13 @@ import json
 import os
 import stat
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import core
 from core.domain import Domain, Items, PrivacyUnit
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian
@@ -151,6 +153,14 @@ def test_another_program_starts_from_the_beginning(checkpoints, path, monkeypatc
     Run(checkpoints, path, stop_at=1000)
     monkeypatch.setattr(resuming, "surroundings", lambda: (("numpy", "another"),))
     assert "the program or a library has changed" in Run(checkpoints, path).said[0]
+
+
+@pytest.mark.parametrize("file", ["sketches/race.py", "domain/written.py", "releases/engine/device_loops.cu"])
+def test_a_program_that_hashes_or_reads_records_otherwise_is_another(file, monkeypatch):
+    usual, read = resuming._digest(), Path.read_bytes
+    changed = Path(core.__file__).resolve().parent / file
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == changed))
+    assert resuming._digest() != usual
 
 
 @pytest.mark.few(1)
