@@ -21,6 +21,7 @@ from ..formatting.numbers import count, day, listed, percent, rounded, shown, si
 from ..privacy.calibration import NoiseScale
 from ..privacy.composition import event_of, pure_sum
 from ..releases.file import facts_of
+from ..releases.forecast.whole_table import cell_error
 from ..releases.release import Release
 from ..runtime.counter_tables import Table
 from . import meaning
@@ -159,8 +160,11 @@ def _audited(release: Release) -> str:
 
 
 def _answer_noise(release: Release) -> float:
-    one = meaning.one_class(release.sketch)
-    return float(np.sqrt(one.noise_variance(release.privacy.counter_variance)))
+    """Of what people ask for: of tables the count in an average cell of one column, as forecasts say."""
+    one, variance = meaning.one_class(release.sketch), release.privacy.counter_variance
+    if one.asked_for == "tables":
+        return cell_error(one, variance, one.layout.singles)[0]  # type: ignore[attr-defined]
+    return float(np.sqrt(one.noise_variance(variance)))
 
 
 def _noise_of(release: Release) -> tuple[str, ...]:

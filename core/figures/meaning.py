@@ -217,7 +217,9 @@ def noise_in_answer(release: Release, deviation: float) -> str:
     if not math.isfinite(deviation):
         return "No formula says how far noise alone moves an answer: the answers follow from choices made under noise."
     if release.sketch.answers == "closeness":
-        return f"Noise alone moves an answer by about {significant(deviation, 2)} {counted(release.domain)}."
+        tables = release.sketch.asked_for == "tables"
+        answer = "the count in an average cell of one column" if tables else "an answer"
+        return f"Noise alone moves {answer} by about {significant(deviation, 2)} {counted(release.domain)}."
     mean = deviation / float(np.mean(release.counts))
     total, each = significant(deviation, 2), significant(mean, 2)
     return f"Noise alone moves a sum of distances by about {total}, which is {each} in the average distance."

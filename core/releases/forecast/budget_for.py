@@ -187,7 +187,7 @@ def seen_of(
     made, planned = _tables_alike(sized, budget)
     sizes = {len(table) for table in made.layout.tables} | {1}
     kinds = [[one for one in made.layout.residuals if len(one) == size] for size in sizes]
-    worst = max(cell_error(made, planned.noise, tables)[0] for tables in kinds if tables)
+    worst = max(cell_error(made, planned.noise.variance, tables)[0] for tables in kinds if tables)
     one = expected(made, planned, records)
     return (replace(one, errors=(worst,), standard_error=worst, noise_error=worst, empty_below=1.645 * worst),)
 

@@ -58,7 +58,7 @@ def chosen_pairs(domain: Domain, records: float | None, budget: Budget) -> tuple
 
 def expected(sketch: Tables, planned: Plan, records: float) -> Forecast:
     """What tables would give under a plan: the error of the count in an average cell of a single column."""
-    error, cells = cell_error(sketch, planned.noise, sketch.layout.singles)
+    error, cells = cell_error(sketch, planned.noise.variance, sketch.layout.singles)
     held = records / cells
     seen = forecast_planned(sketch, planned, records)
     return replace(
@@ -78,12 +78,12 @@ def expected(sketch: Tables, planned: Plan, records: float) -> Forecast:
     )
 
 
-def cell_error(sketch: Tables, scale: NoiseScale, tables: Sequence[Columns]) -> tuple[float, float]:
+def cell_error(sketch: Tables, counter_variance: float, tables: Sequence[Columns]) -> tuple[float, float]:
     """The root mean square error of a cell of a table, and how many cells a table has, on average over some tables.
 
-    `sketch`, `scale`: of a settled size, and the noise of its counters. `tables`: some that are measured.
+    `sketch`: of a settled size. `counter_variance`: of the noise of its counters. `tables`: some that are measured.
     """
-    noise = Noise(sketch.layout, sketch.weights, scale.variance)
+    noise = Noise(sketch.layout, sketch.weights, counter_variance)
     variances = []
     for table in tables:
         means = [1.0 / sketch.axes[i].cells for i in table]
@@ -145,7 +145,7 @@ def _by_themselves(sketch: Tables) -> str:
 
 def _average(sketch: Tables, scale: NoiseScale, records: float) -> str:
     """How many an average cell of the pairs holds, with its noise."""
-    error, cells = cell_error(sketch, scale, sketch.pairs)
+    error, cells = cell_error(sketch, scale.variance, sketch.pairs)
     return f"An average cell of two columns holds {rounded(records / cells, error)} ± {rounded(REACH * error, error)}."
 
 

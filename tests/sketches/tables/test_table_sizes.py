@@ -49,7 +49,7 @@ def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_fi
 def test_pairs_that_are_counted_hold_more_than_noise_and_one_more_would_not():
     domain = Domain(tuple(Categorical(f"c{i}", tuple("abcdefgh")) for i in range(10)))
     chosen = Tables.of(domain).sized_for(PROMISE, 2_000)
-    error, cells = cell_error(chosen, plan(chosen, PROMISE).noise, chosen.pairs)
+    error, cells = cell_error(chosen, plan(chosen, PROMISE).noise.variance, chosen.pairs)
     assert 0 < len(chosen.pairs) < 45
     assert table_sizes.SEEN <= 2_000 / cells / error < 1.2 * table_sizes.SEEN
 
@@ -61,7 +61,7 @@ def test_a_hundred_answers_of_few_people_stay_single_columns_each_answer_a_cell(
     few, many = (Tables.of(answers).sized_for(PROMISE, records) for records in (1_000, 6_000))
     assert not few.pairs and len(many.pairs) == math.comb(30, 2)
     assert {axis.cells for sketch in (few, many) for axis in sketch.axes} == {6}
-    alone, beside = (cell_error(one, plan(one, PROMISE).noise, one.layout.singles)[0] for one in (few, many))
+    alone, beside = (cell_error(one, plan(one, PROMISE).noise.variance, one.layout.singles)[0] for one in (few, many))
     assert beside <= 1.02 * max(table_sizes.SPARED * alone, table_sizes.ENOUGH * 6_000)
 
 
@@ -82,7 +82,7 @@ def test_single_columns_weigh_as_much_as_all_pairs_where_these_are_chosen():
     assert len(chosen.pairs) == math.comb(31, 2)
     alike = Tables.of(MANY, chosen.bins, halvings=0).sized_for(PROMISE, 1e6)
     single, pair = (
-        [cell_error(sketch, plan(sketch, PROMISE).noise, tables)[0] for sketch in (chosen, alike)]
+        [cell_error(sketch, plan(sketch, PROMISE).noise.variance, tables)[0] for sketch in (chosen, alike)]
         for tables in (alike.layout.singles, alike.tables)
     )
     assert single[0] < 0.8 * single[1] and pair[0] < 1.15 * pair[1]

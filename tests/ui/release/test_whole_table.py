@@ -64,7 +64,7 @@ def test_one_column_and_two_begin_with_how_dense_it_is(ledger):
 def test_the_forecast_is_the_error_of_the_cells_of_a_release():
     budget, data = Budget(1, "1e-6"), inhabitants()
     sketch, seen = whole_table(Domain(COLUMNS), 4_000, budget)
-    error, cells = cell_error(sketch, plan(sketch, budget).noise, [(i,) for i in range(5)])
+    error, cells = cell_error(sketch, plan(sketch, budget).noise.variance, [(i,) for i in range(5)])
     assert seen.standard_error == error and seen.estimate == pytest.approx(4_000 / cells)
     asked = release(sketch, data, budget).asked()
     told = [float((asked.table(axis.name).standard_error ** 2).mean()) for axis in sketch.axes]
