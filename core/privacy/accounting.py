@@ -189,7 +189,12 @@ def _filtered(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Deci
 
 
 def given_back(previous: Sequence[Cost], whole: Cost, first: Cost, epsilon: Decimal, delta: Decimal) -> Cost | None:
-    """The price of an entry of which the first part alone was drawn; None where all of it stays. See the top."""
+    """The price of an entry of which the first part alone was drawn; None where all of it stays. See the top.
+
+    It stays where a part that was not drawn may fail: of a first entry that is settled before any output exists.
+    """
+    if failing(first.events) != failing(whole.events):
+        return None
     pure = pure_sum(event for cost in (*previous, whole) for event in cost.events)
     settled = any(isinstance(event, Alone) for cost in (*previous, whole) for event in cost.events)
     if not settled and ((pure is not None and pure <= Fraction(epsilon)) or _filtered(previous, whole, epsilon, delta)):

@@ -493,3 +493,13 @@ def test_what_was_given_back_is_spent_by_another_rule_so_that_two_deltas_add_up(
     twice = Decimal(2), total[1]  # where rule (ii) had admitted the whole
     assert given_back([], whole, more.first_cost, *twice) == more.first_cost
     assert given_back([added_up(small)], whole, more.first_cost, *twice) is None
+
+
+def test_what_may_fail_without_being_drawn_is_not_given_back_as_it_settled_what_later_releases_may_cost():
+    """What is left of δ for noise is settled by what may fail of the first entry, before any output exists."""
+    reserve, total = Reserve(Budget(1, "0.001"), Fraction("0.1")), (Decimal(2), Decimal("0.001"))
+    events = (*reserve.first_cost.events, Gaussian(Fraction("0.001")), Failure(Fraction(1, 10**5)))
+    whole = Cost(events, Decimal(1), Decimal("0.001"))
+    assert admits([], whole, *total) and given_back([], whole, reserve.first_cost, *total) is None
+    surely = replace(whole, events=events[:-1])
+    assert given_back([], surely, reserve.first_cost, *total) == reserve.first_cost
