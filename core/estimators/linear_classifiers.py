@@ -12,7 +12,6 @@ from typing import Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from ..analysis.class_scores import rules_of
 from ..analysis.classification import Classification, classify
@@ -90,7 +89,6 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
     def _labelled(self, X: object, y: object) -> tuple[Domain, np.ndarray, np.ndarray]:
         """The public facts, the features, float64 (n, d), and the name of each one's class, (n,)."""
         X, y = self._read(X, y)
-        check_classification_targets(y)
         self.classes_ = self._public_classes()
         codes = self._codes(y)
         names = tuple(str(label) for label in self.classes_)

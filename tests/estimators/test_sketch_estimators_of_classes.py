@@ -60,6 +60,22 @@ def test_predictions_are_the_released_classes(mechanism, neighbours):
     assert np.allclose(fitted.predict_proba(X[:200]).sum(axis=1), 1.0)
 
 
+def test_no_warning_tells_of_a_record_how_many_classes_there_are_among_so_many(recwarn):
+    """scikit-learn warned where there were more classes than half of the records are, by which one may be told."""
+    labels = np.append(np.arange(13), np.zeros(10, int))
+    points = np.random.default_rng(0).uniform(-1, 1, (23, 2))
+    PrivateCentroidClassifier(bounds=(-1, 1), classes=range(13)).fit(points, labels)
+    assert [str(one.message) for one in recwarn] == []
+
+
+@pytest.mark.parametrize("label", [2.5, None, b"a", (1, 2), np.inf])
+def test_a_label_of_another_type_is_none_of_the_list(label):
+    labels = np.array(["a", "b"] * 10, object)
+    labels[3] = label
+    with pytest.raises(RequestError, match="not on the public list"):
+        PrivateCentroidClassifier(bounds=(-1, 1), classes=["a", "b"]).fit(np.zeros((20, 2)), labels)
+
+
 def test_the_rule_decides_whether_rare_classes_count_as_much():
     random = np.random.default_rng(1)
     X = np.vstack((random.normal(-0.7, 1, (9000, 1)), random.normal(0.7, 1, (1000, 1))))
