@@ -292,6 +292,8 @@ const differ = (numbers) => numbers.some((one) => one !== numbers[0]);
 
 /** A line of places as one row sees it: where its hashes enter other cells, and with that another counter. */
 class Line {
+  count; steady;
+
   /** @param {number} count @param {boolean} [steady] whether every hash goes one way along it */
   constructor(count, steady = true) {
     Object.assign(this, { count, steady });

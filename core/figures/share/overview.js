@@ -124,7 +124,7 @@ class Card {
 
 /** The whole of a released table, asked by pointing at it. */
 export class Overview {
-  facts; heard; kept; listening; parts; picked; steps; tables; unsaid;
+  cost; facts; heard; kept; listening; parts; picked; steps; tables; unsaid; waiting;
 
   /**
    * @param {Tables} tables Of the file; `facts` say how they are called.

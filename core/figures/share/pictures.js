@@ -113,7 +113,7 @@ class Pointed {
 
 /** A picture of one column: what is drawn is the share of each cell, of everyone and of a part. */
 export class Picture extends Pointed {
-  axis; drawn; everyone; kind; tall; unfolded;
+  axis; drawn; everyone; kind; part; tall; unfolded;
 
   /** @param {{picked: (cells: number[], done: boolean) => void, tip: (cell: number) => string, said: (words: string) => void}} asks */
   constructor(axis, asks) {
