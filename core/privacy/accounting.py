@@ -72,7 +72,7 @@ from .composition import (
     pure_sum,
     total_rho,
 )
-from .integer_shifts import as_good_as, gaussian_delta
+from .integer_shifts import gaussian_delta, least_mu
 
 __all__ = [
     "Alone",
@@ -172,7 +172,7 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
         return True
     if rest := [one for cost in previous[:1] for one in cost.events if isinstance(one, Gaussian) and one.unspent]:
         later = [event for cost in (*previous[1:], new) for event in cost.events]
-        return _within(later, math.sqrt(2.0 * float(total_rho(rest))), previous[0].epsilon)
+        return _mu(later, previous[0].epsilon) <= math.sqrt(2.0 * float(total_rho(rest)))
     return _filtered(previous, new, epsilon, delta)
 
 
@@ -201,17 +201,17 @@ def given_back(previous: Sequence[Cost], whole: Cost, first: Cost, epsilon: Deci
         return first
     rho, tables = total_rho(whole.events), [event for event in whole.events if not isinstance(event, Failure)]
     kept = float(Fraction(whole.delta) - failing(whole.events)) * math.exp(-FACTOR)
-    motion = _within(tables, math.inf, whole.epsilon) and rho > total_rho(first.events)
-    if previous or not motion or gaussian_delta(float(whole.epsilon) * (1 - SLACK), math.sqrt(2 * float(rho))) > kept:
+    moved = gaussian_delta(float(whole.epsilon) * (1 - SLACK), _mu(tables, whole.epsilon))
+    if previous or rho <= total_rho(first.events) or moved > kept:
         return None
     rest = Gaussian(rho - total_rho(first.events), moved=REFERENCE, unspent=True)
     return Cost((*first.events, rest), whole.epsilon, whole.delta)
 
 
-def _within(events: Sequence[Event], mu: float, epsilon: Decimal) -> bool:
-    """Whether these are Gaussian tables alone, as good as continuous noise of this μ in a promise of this ε."""
+def _mu(events: Sequence[Event], epsilon: Decimal) -> float:
+    """Of continuous noise no better than these in a promise of this ε; infinite where not all are Gaussian tables."""
     tables = [event.table for event in events if isinstance(event, Gaussian) and event.table is not None]
-    return len(tables) == len(events) and as_good_as(tables, mu, SLACK / 2 * float(epsilon), FACTOR / 2)
+    return least_mu(tables, SLACK / 2 * float(epsilon), FACTOR / 2) if len(tables) == len(events) else math.inf
 
 
 def _settled_to_add_up(previous: Sequence[Cost]) -> bool:
@@ -332,7 +332,7 @@ class Reserve:
     @cached_property
     def mu(self) -> float:
         """Of everything together, rounded down."""
-        epsilon, limit = float(self.whole.epsilon) * (1.0 - SLACK), float(self.delta) * math.exp(-FACTOR) * (1 - 1e-7)
+        epsilon, limit = float(self.whole.epsilon) * (1.0 - SLACK), float(self.delta) * math.exp(-FACTOR) * (1 - 1e-6)
         low, high = 1e-9, 1e3
         while high / low > 1 + 1e-12:
             middle = math.sqrt(low * high)
@@ -364,7 +364,7 @@ class Reserve:
         gaussian = [event for event in events if not isinstance(event, Failure)]
         if failing(events) > (self.failure if first else 0):
             return False
-        return _within(gaussian, self.mu * math.sqrt(float(self.share)) if first else self.later_mu, self.whole.epsilon)
+        return _mu(gaussian, self.whole.epsilon) <= self.mu * math.sqrt(float(self.share if first else 1 - self.share))
 
     @cached_property
     def first_cost(self) -> Cost:

@@ -189,12 +189,12 @@ def continuous_noises(tables: Sequence[GaussianTable]) -> list[Continuous]:
     return [one for apart in ((True, False) if mixed else (True,)) for one in _compared(tables, apart)]
 
 
-def as_good_as(tables: Sequence[GaussianTable], mu: float, epsilon: float, log_factor: float) -> bool:
-    """Whether tables moved by any whole numbers are as private as continuous noise of this μ, but for so much slack."""
-    return any(
-        way.mu <= mu * (1 + 1e-12) and way.slack.epsilon <= epsilon and way.slack.log_factor <= log_factor
-        for way in continuous_noises([table._replace(unit=False) for table in tables])
-    )
+def least_mu(tables: Sequence[GaussianTable], epsilon: float, log_factor: float) -> float:
+    """The least μ of continuous noise that is no better than that of tables moved by any whole numbers, but for so much
+    slack; infinite where none is."""
+    ways = continuous_noises([table._replace(unit=False) for table in tables])
+    fit = (way.mu for way in ways if way.slack.epsilon <= epsilon and way.slack.log_factor <= log_factor)
+    return min(fit, default=math.inf) / (1 + 1e-12)
 
 
 def _compared(tables: Sequence[GaussianTable], apart: bool) -> list[Continuous]:

@@ -18,6 +18,7 @@ from scipy.stats import binom
 from core.privacy import composition
 from core.privacy.accounting import (
     RARE,
+    REFERENCE,
     Alone,
     Cost,
     Gaussian,
@@ -37,7 +38,7 @@ from core.privacy.accounting import (
 from core.privacy.budget import Budget, Sensitivity
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian, largest_rho, zcdp_epsilon
 from core.privacy.composition import Failure, event_of, keeps_promise
-from core.privacy.integer_shifts import gaussian_tables_delta
+from core.privacy.integer_shifts import continuous_noises, gaussian_tables_delta
 from tests.depth import deep
 
 MILLIONTH = Decimal("0.000001")
@@ -503,3 +504,14 @@ def test_what_may_fail_without_being_drawn_is_not_given_back_as_it_settled_what_
     assert admits([], whole, *total) and given_back([], whole, reserve.first_cost, *total) is None
     surely = replace(whole, events=events[:-1])
     assert given_back([], surely, reserve.first_cost, *total) == reserve.first_cost
+
+
+def test_what_was_drawn_with_noise_of_few_units_leaves_no_stretch_of_one_motion_to_be_given_back():
+    """Such noise is no better than continuous one of a larger μ than its ρ says: with the rest it was more."""
+    short, rest = Gaussian(Fraction(1, 2), moved=1), Gaussian(Fraction(5), moved=REFERENCE)
+    total = Decimal(16), Decimal("0.001")
+    whole, first = Cost((short, rest), *total), Cost((short,), Decimal(8), total[1])
+    assert continuous_noises([short.table])[0].mu ** 2 > 1.8 * 2 * short.rho
+    assert admits([], whole, *total) and given_back([], whole, first, *total) is None
+    long = replace(short, moved=REFERENCE)
+    assert given_back([], replace(whole, events=(long, rest)), replace(first, events=(long,)), *total).rho == whole.rho
