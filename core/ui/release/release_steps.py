@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import rounded_down
+from ...formatting.numbers import amount, rounded_down
 from ...lab.release_lessons import has_live_picture
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
@@ -125,7 +125,11 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
         left = own.bought[0].left
         promised = replace(left, epsilon=rounded_down(left.epsilon))
         with paying:
-            note("A part of it was spent on finding out. The release takes the rest, and the file promises all of it.")
+            less = " With this risk prices come to less together than each of them alone." if slack else ""
+            note(
+                f"Finding out was paid out of it. The release takes the rest, ε = {amount(promised.epsilon)}, "
+                f"and the file promises all of it.{less}"
+            )
     with front:
         st.header("3 · How fine?", anchor=False)
         draft, refusal = _refined(draft, promised, own, number, known, ledger, detail)
