@@ -119,6 +119,18 @@ def counted_in_python(made, low: float, high: float, kinds: list[int]) -> tuple[
     return float(weights @ grid[:, :, kinds].sum(axis=(1, 2))), float(error)
 
 
+def test_a_picture_is_painted_once_as_it_opens_and_says_its_own_answer(page, tmp_path):
+    """It was painted before it was asked and again after it, and who hears it heard the answer asked before."""
+    page.add_init_script("window.painted = 0; addEventListener('drawn', () => { painted += 1; }, true);")
+    show(page, small_release(), tmp_path)
+    assert page.evaluate("painted") == 1
+    for key in ("", "ArrowUp"):
+        if key:
+            page.locator("#picture").press(key)
+        answer = page.locator("#answer").inner_text()
+        assert len(answer) > 20 and page.locator("#picture").get_attribute("aria-label").endswith(answer)
+
+
 @pytest.mark.thorough
 def test_a_grid_is_asked_as_in_python_without_a_network(page, tmp_path):
     made = mixed(kernels.Gaussian(6.0), finest=0.5)

@@ -126,8 +126,8 @@ export class AskedChart extends Chart {
   ask(point) {
     this.point = point;
     this.box = null;
-    this.draw();
     this.onPoint(point);
+    this.draw(); // what says what is drawn says the answer, too
   }
 
   wheel(event) {

@@ -1,5 +1,6 @@
 // Bytes: what travels packed in the page.
 import { inflated } from "../../../readers/javascript/archive.js";
+import { filled } from "../../../readers/javascript/arrays.js";
 
 /** Values that were packed as JSON. */
 export const unzipped = async (text) => JSON.parse(new TextDecoder().decode(await inflated(fromBase64(text), "gzip")));
@@ -28,6 +29,8 @@ const parts = (shape, all) => {
 /** The numbers of a picture: estimates, and both ends of their intervals where they are known. */
 export const unpacked = ({ shape, numbers }) => parts(shape, new Float32Array(fromBase64(numbers).buffer));
 
+const scaled = (steps, step) => filled(steps.length, (i) => steps[i] * step);
+
 /** The same of a map that was worked out before, in whole steps. */
 export const unpackedSteps = ({ shape, step, numbers }) =>
-  parts(shape, Float64Array.from(new Int16Array(fromBase64(numbers).buffer), (steps) => steps * step));
+  parts(shape, scaled(new Int16Array(fromBase64(numbers).buffer), step));

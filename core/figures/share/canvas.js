@@ -30,6 +30,14 @@ export const shade = (shades, share) => {
   return shades[first].map((one, c) => one + (shades[first + 1][c] - one) * (place - first));
 };
 
+const TINTS = 1024; // Many more than anyone tells apart.
+
+/** The shade of a share between 0 and 1, of so many worked out once: a picture has tens of thousands of places. */
+export const tinted = (shades) => {
+  const tints = Array.from({ length: TINTS + 1 }, (_, i) => shade(shades, i / TINTS));
+  return (share) => tints[Math.round(Math.min(Math.max(share, 0), 1) * TINTS)];
+};
+
 /** A pattern of thin diagonal lines. */
 export const hatching = (context, colour, scale) => {
   const size = Math.round(7 * scale);
@@ -49,12 +57,14 @@ export const hatching = (context, colour, scale) => {
 /** A picture of numbers as an image, one pixel a place, the first row at the bottom. */
 export const imageOf = (width, height, colourAt) => {
   const image = new ImageData(width, height);
+  const { data } = image;
   for (let j = 0; j < height; j++) {
     for (let i = 0; i < width; i++) {
       const colour = colourAt(j * width + i);
       if (!colour) continue;
       const at = 4 * ((height - 1 - j) * width + i);
-      [image.data[at], image.data[at + 1], image.data[at + 2], image.data[at + 3]] = [colour[0], colour[1], colour[2], colour[3] ?? 255];
+      for (let c = 0; c < 3; c++) data[at + c] = colour[c];
+      data[at + 3] = colour[3] ?? 255;
     }
   }
   const canvas = new OffscreenCanvas(width, height);

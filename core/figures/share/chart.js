@@ -1,9 +1,10 @@
 // A picture: a map, a curve or bars on a canvas.
-import { FONT, coloursNow, cutTo, element, hatching, imageOf, shade, textWidth } from "./canvas.js";
+import { FONT, coloursNow, cutTo, element, hatching, imageOf, shade, textWidth, tinted } from "./canvas.js";
 import { Lattice, hiddenByNoise } from "./lattice.js";
 import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js";
 
 const ROUGH = 16, SEEN_FIRST = 400; // Places along a side of a picture that is drawn again; milliseconds before a page does so.
+const BLACK = [0, 0, 0];
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 
 export class Chart {
@@ -19,13 +20,19 @@ export class Chart {
 
   /** Show other columns of a decoder; the view begins with all of them. */
   show(decoder, x, y, held) {
+    this.prepare(decoder, x, y, held);
+    this.draw();
+  }
+
+  /** The same before it is painted, for who asks on it first; whether there is anything to be painted. */
+  prepare(decoder, x, y, held) {
     const moved = decoder !== this.decoder || x !== this.x || y !== this.y;
     Object.assign(this, { decoder, x, y, held });
     if (moved) {
       this.home();
       this.point = this.box = null;
     }
-    this.draw();
+    return this.lay();
   }
 
   home() {
@@ -101,19 +108,25 @@ export class Chart {
     return low + Math.min(Math.max(share, 0), 1) * (high - low);
   }
 
-  draw() {
-    if (!this.decoder || !this.canvas.parentElement?.clientWidth) return; // what is folded away is drawn when it is seen
+  /** Lays out the picture and has its answers; not of what is folded away, which is drawn when it is seen. */
+  lay() {
+    if (!this.decoder || !this.canvas.parentElement?.clientWidth) return false;
     this.plot = this.laidOut();
+    const places = [Math.min(180, Math.ceil(this.plot.width / 4)), Math.min(150, Math.ceil(this.plot.height / 4))];
+    if (!this.isMap) places[0] = Math.min(400, Math.ceil(this.plot.width));
+    const key = JSON.stringify([this.window, places, this.held, this.decoder.nearest, this.decoder.chosen, this.x, this.y, this.decoder.name]);
+    if (key !== this.drawnFor) this.obtain(key, places);
+    return true;
+  }
+
+  draw() {
+    if (!this.lay()) return;
     const scale = devicePixelRatio || 1;
     this.canvas.width = Math.round(this.plot.whole * scale);
     this.canvas.height = Math.round(this.plot.all * scale);
     const pen = this.canvas.getContext("2d");
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     this.colours = coloursNow(this.canvas.parentElement);
-    const places = [Math.min(180, Math.ceil(this.plot.width / 4)), Math.min(150, Math.ceil(this.plot.height / 4))];
-    if (!this.isMap) places[0] = Math.min(400, Math.ceil(this.plot.width));
-    const key = JSON.stringify([this.window, places, this.held, this.decoder.nearest, this.decoder.chosen, this.x, this.y, this.decoder.name]);
-    if (key !== this.drawnFor) this.obtain(key, places);
     this.paint(pen, scale);
   }
 
@@ -173,9 +186,10 @@ export class Chart {
     const shareOf = (value) => (most > least ? (value - least) / (most - least) : 0);
     const { shades, differing, paper } = this.colours;
     if (this.shown.painted !== paper) { // in this theme; while somebody drags only what lies on it changes
+      const tint = tinted(this.differs ? differing : shades);
       this.shown.painted = paper;
-      this.shown.image = imageOf(shape[1], shape[0], this.shown.colourOf ?? ((i) => shade(this.differs ? differing : shades, turned ? 1 - shareOf(est[i]) : shareOf(est[i]))));
-      this.shown.mask = turned || low === null ? null : imageOf(shape[1], shape[0], (i) => ((this.differs ? low[i] <= 0 && high[i] >= 0 : this.hides(i)) ? [0, 0, 0] : null));
+      this.shown.image = imageOf(shape[1], shape[0], this.shown.colourOf ?? ((i) => tint(turned ? 1 - shareOf(est[i]) : shareOf(est[i]))));
+      this.shown.mask = turned || low === null ? null : imageOf(shape[1], shape[0], (i) => ((this.differs ? low[i] <= 0 && high[i] >= 0 : this.hides(i)) ? BLACK : null));
     }
     const [x, right] = rect[0].map((end) => this.toPixels(end, "x"));
     const [bottom, y] = rect[1].map((end) => this.toPixels(end, "y"));

@@ -175,16 +175,15 @@ export class Explorer {
   /** Show what was chosen, and ask what is asked; where other columns are drawn, where most is. Nobody has to be told. */
   update() {
     const { decoder, x, y, held } = this.controls;
-    this.chart.show(decoder, x, y, held);
-    if (!this.chart.shown) return; // folded away
-    this.quietly(() => {
-      if (this.chart.box) this.count(this.chart.box);
-      else if (this.chart.point) this.ask(this.chart.point);
-      else {
-        this.fillFields();
-        this.askFirst();
-      }
-    });
+    if (!this.chart.prepare(decoder, x, y, held)) return;
+    const { box, point } = this.chart;
+    if (!box && !point) {
+      this.fillFields();
+      this.askFirst(); // which draws it
+      return;
+    }
+    this.quietly(() => (box ? this.count(box) : this.ask(point)));
+    this.chart.draw();
   }
 
   /** What is asked before anybody does, again where a finer picture came. */

@@ -7,19 +7,26 @@ const WINDOWS = 16; // Specks much smaller than this part of a side follow their
 
 /** Where more than half of the places in a window around are true; at the ends the outermost places go on. */
 const most = (mask, shape, windows) => {
-  let summed = filled(mask.length, (i) => Number(mask[i])), stride = 1;
+  let summed = Float64Array.from(mask), stride = 1;
   for (let side = shape.length - 1; side >= 0; side -= 1) {
-    const [size, half] = [shape[side], windows[side] >> 1];
-    summed = summed.map((_, i) => {
-      const at = Math.floor(i / stride) % size;
-      let total = 0;
-      for (let k = at - half; k <= at + half; k += 1) total += summed[i + (Math.min(Math.max(k, 0), size - 1) - at) * stride];
-      return total;
-    });
-    stride *= size;
+    const [size, half, next] = [shape[side], windows[side] >> 1, new Float64Array(summed.length)];
+    for (let first = 0; first < summed.length; first += first % stride === stride - 1 ? 1 + (size - 1) * stride : 1) {
+      const at = (k) => summed[first + Math.min(Math.max(k, 0), size - 1) * stride];
+      let total = 0; // of the window around one place after the other
+      for (let k = -half; k <= half; k += 1) total += at(k);
+      for (let k = 0; k < size; total += at(k + half + 1) - at(k - half), k += 1) next[first + k * stride] = total;
+    }
+    [summed, stride] = [next, stride * size];
   }
   const half = windows.reduce((all, one) => all * one, 1) / 2;
-  return Array.from(summed, (total) => total > half + 1e-9);
+  return where(summed.length, (i) => summed[i] > half + 1e-9);
+};
+
+/** Of so many places, where something is true. */
+const where = (count, holds) => {
+  const found = new Uint8Array(count);
+  for (let i = 0; i < count; i += 1) found[i] = holds(i) ? 1 : 0;
+  return found;
 };
 
 /**
@@ -28,22 +35,23 @@ const most = (mask, shape, windows) => {
  * parts are seen in which some place does. Categories have no neighbours.
  */
 export const hiddenByNoise = ({ est, low, high, error, shape }, together, noise, categories) => {
-  const drowned = Array.from(low, (one) => one <= 0);
+  const drowned = where(low.length, (i) => low[i] <= 0);
   if (categories) return drowned;
   const wide = (i) => error?.[i] ?? (high[i] - low[i]) / 3.92;
-  const certain = Array.from(low, (one, i) => one > 0 && est[i] > together * Math.min(wide(i), noise ?? Infinity));
+  const certain = where(low.length, (i) => low[i] > 0 && est[i] > together * Math.min(wide(i), noise ?? Infinity));
   const [around, closest] = [most(drowned, shape, shape.map((size) => Math.max(1, Math.floor(size / WINDOWS)) | 1)), most(certain, shape, shape.map(() => 3))];
-  const [hidden, seen] = [around.map((one, i) => one && !closest[i]), new Set()];
-  const width = shape.at(-1);
-  const beside = (i) => [i % width ? i - 1 : -1, (i + 1) % width ? i + 1 : -1, i - width, i + width];
-  const waiting = certain.flatMap((one, i) => (one && !hidden[i] ? [i] : []));
-  while (waiting.length) {
-    const i = waiting.pop();
-    if (i < 0 || i >= hidden.length || hidden[i] || seen.has(i)) continue;
-    seen.add(i);
-    waiting.push(...beside(i));
+  const hidden = where(low.length, (i) => around[i] && !closest[i]);
+  const [unseen, waiting, width] = [new Uint8Array(low.length).fill(1), [], shape.at(-1)];
+  for (let from = 0; from < low.length; from += 1) {
+    if (certain[from]) waiting.push(from);
+    while (waiting.length) {
+      const i = waiting.pop();
+      if (i < 0 || i >= low.length || hidden[i] || !unseen[i]) continue;
+      unseen[i] = 0;
+      waiting.push(i % width ? i - 1 : -1, (i + 1) % width ? i + 1 : -1, i - width, i + width);
+    }
   }
-  return hidden.map((_, i) => !seen.has(i));
+  return unseen;
 };
 
 export class Lattice {

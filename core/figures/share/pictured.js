@@ -7,7 +7,7 @@ const begun = async (place, data) => {
   const [facts, release] = [await unzipped(data.facts), await openRelease(fromBase64(data.file))];
   const listening = new AbortController();
   const explorer = new Explorer({ decoder: decoderOf(facts, release), x: -1, y: null, held: {} }, data.said, listening.signal);
-  let before = 0; // its height follows from its width, and moves nothing
+  let before = place.clientWidth; // its height follows from its width, and moves nothing
   const sized = new ResizeObserver(() => place.clientWidth !== before && (before = place.clientWidth) && explorer.update());
   sized.observe(place);
   listening.signal.addEventListener("abort", () => sized.disconnect());

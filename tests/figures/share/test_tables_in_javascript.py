@@ -250,7 +250,8 @@ def test_the_page_hatches_where_pictures_and_modes_say_that_noise_decides():
     import { readFileSync } from "node:fs";
     const { hiddenByNoise } = await import(process.argv[1]);
     const asked = JSON.parse(readFileSync(0, "utf8"));
-    console.log(JSON.stringify(asked.map((one) => hiddenByNoise(one, one.together, one.noise, false))));
+    const hidden = (one) => Array.from(hiddenByNoise(one, one.together, one.noise, false), Boolean);
+    console.log(JSON.stringify(asked.map(hidden)));
     """
     command = [NODE, "--input-type=module", "-e", program, (SHARED / "lattice.js").as_uri()]
     run = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=120)
