@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from ..domain import Domain
     from ..releases.release import Release
 
-ReleaseArgument = Annotated[
-    Path, Argument(metavar="RELEASE", help="A release file.", show_default=False, callback=check_there)
-]
+ReleaseArgument = Annotated[Path, Argument(metavar="RELEASE", help="A release file.", callback=check_there)]
 QueriesArgument = Annotated[
     str,
     Argument(
         metavar="QUERIES",
         help="A table with the release's columns, in any format that SOURCE may have; further columns are handed on.",
-        show_default=False,
     ),
 ]
 TableOption = Annotated[
@@ -41,17 +38,11 @@ LevelOption = Annotated[float, Option("--level", help="Probability with which an
 # Columns that every table of answers has; the last one is the average, see `average`.
 ANSWERS = ("estimate", "low", "high")
 ClassOption = Annotated[
-    str | None,
-    Option("--class", metavar="NAME", help="Ask one class of a release that tells classes apart.", show_default=False),
+    str | None, Option("--class", metavar="NAME", help="Ask one class of a release that tells classes apart.")
 ]
 PartOption = Annotated[
     str | None,
-    Option(
-        "--part",
-        metavar="NAME",
-        help="Ask one part of a release of several questions; 'inspect' lists them.",
-        show_default=False,
-    ),
+    Option("--part", metavar="NAME", help="Ask one part of a release of several questions; 'inspect' lists them."),
 ]
 SUITED = "auto"
 BandwidthOption = Annotated[
@@ -61,7 +52,6 @@ BandwidthOption = Annotated[
         metavar="NUMBER|auto",
         help="Read a released histogram with another bandwidth, at no cost: a number, one a column such as R=5,G=10, "
         "or auto for the one that suits its noisy counts. Without it, the release's own.",
-        show_default=False,
     ),
 ]
 # Kinds of columns whose values are written as numbers; those of others are texts, such as dates.

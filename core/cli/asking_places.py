@@ -102,15 +102,11 @@ def _answers(release: Release, points: np.ndarray, level: float, delta: float | 
 @grouped
 def line(
     release: ReleaseArgument,
-    column: Annotated[str, Argument(metavar="COLUMN", help="A column of numbers or categories.", show_default=False)],
+    column: Annotated[str, Argument(metavar="COLUMN", help="A column of numbers or categories.")],
     whom: WhomOptions,
     at: AtOption = None,
     points: Annotated[
-        int | None,
-        Option(
-            help="Places along a column of numbers; without it 200, or more where the kernel is narrow.",
-            show_default=False,
-        ),
+        int | None, Option(help="Places along a column of numbers; without it 200, or more where the kernel is narrow.")
     ] = None,
     level: LevelOption = 0.95,
     out: TableOption = None,
@@ -137,8 +133,8 @@ AXIS = "A column of numbers or categories."
 @grouped
 def grid(
     release: ReleaseArgument,
-    x: Annotated[str, Argument(metavar="X", help=AXIS, show_default=False)],
-    y: Annotated[str, Argument(metavar="Y", help=AXIS, show_default=False)],
+    x: Annotated[str, Argument(metavar="X", help=AXIS)],
+    y: Annotated[str, Argument(metavar="Y", help=AXIS)],
     whom: WhomOptions,
     at: AtOption = None,
     size: Annotated[int, Option(help="Cells along a column of numbers.")] = 48,
@@ -268,8 +264,7 @@ def anomalies(
     out: TableOption = None,
     level: LevelOption = 0.95,
     threshold: Annotated[
-        float | None,
-        Option(help="A density below which places are anomalous, in place of --share.", show_default=False),
+        float | None, Option(help="A density below which places are anomalous, in place of --share.")
     ] = None,
     share: Annotated[
         float, Option(help="Share of the population whose places, the emptiest ones, are anomalous.")

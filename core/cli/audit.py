@@ -38,8 +38,7 @@ def audit(
         int | None,
         Option(
             help="Runs of the noise on each of two neighbouring data sets; 20,000 without it, or 2,000 of mechanisms "
-            "that choose under noise. Of fewer, fewer releases are made end to end as well.",
-            show_default=False,
+            "that choose under noise. Of fewer, fewer releases are made end to end as well."
         ),
     ] = None,
     level: Annotated[float, Option(help="Probability with which the bound that is found holds.")] = 0.95,
@@ -49,12 +48,8 @@ def audit(
     all: Annotated[
         bool, Option("--all", help="With --exact: every mechanism, purchase, door, trainer and local report.")
     ] = False,
-    train: Annotated[
-        str | None, Option(help="With --exact: a method of `train`, or choose.", metavar="METHOD", show_default=False)
-    ] = None,
-    local: Annotated[
-        str | None, Option(help="With --exact: an oracle, sketch or search.", metavar="NAME", show_default=False)
-    ] = None,
+    train: Annotated[str | None, Option(help="With --exact: a method of `train`, or choose.", metavar="METHOD")] = None,
+    local: Annotated[str | None, Option(help="With --exact: an oracle, sketch or search.", metavar="NAME")] = None,
     discover: Annotated[bool, Option("--discover", help="With --exact: finding out what nobody said.")] = False,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:

@@ -257,11 +257,7 @@ def recommend(
     guess: GuessOptions,
     radius: Annotated[
         float | None,
-        Option(
-            metavar="LENGTH",
-            help="Records farther than this from the middle of the bounds are moved towards it.",
-            show_default=False,
-        ),
+        Option(metavar="LENGTH", help="Records farther than this from the middle of the bounds are moved towards it."),
     ] = None,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..sketches.tables.tables import Tables
     from ..sources import Source
 
-file_option = partial(Option, rich_help_panel="The file", show_default=False)
+file_option = partial(Option, rich_help_panel="The file")
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,6 @@ class DraftOptions:
             help="A public data dictionary: CSV or TSV with a line for each column (name, type, min, max, values, "
             "missing, unit …), YAML, CSV on the Web, a Frictionless schema, or a file of SPSS or Stata, of which the "
             "labels are read. Never one that was made of the records.",
-            show_default=False,
         ),
     ] = None
     out: Annotated[Path | None, Option(metavar="FILE", help="The YAML file to write; without it, standard output.")] = (
@@ -94,25 +93,16 @@ class FindingOptions:
 
     share: Annotated[
         str | None,
-        discovery_option(
-            metavar="SHARE",
-            help="Part of the promise that is spent; without it 0.1, or by --records.",
-            show_default=False,
-        ),
+        discovery_option(metavar="SHARE", help="Part of the promise that is spent; without it 0.1, or by --records."),
     ] = None
     records: Annotated[
         float | None,
         discovery_option(
-            metavar="NUMBER",
-            help="About how many there are, where anybody may know: it decides how much is spent.",
-            show_default=False,
+            metavar="NUMBER", help="About how many there are, where anybody may know: it decides how much is spent."
         ),
     ] = None
     epsilon: Annotated[
-        str | None,
-        discovery_option(
-            metavar="NUMBER", help="The whole promise, of which a release keeps the rest.", show_default=False
-        ),
+        str | None, discovery_option(metavar="NUMBER", help="The whole promise, of which a release keeps the rest.")
     ] = None
     delta: Annotated[
         str,
@@ -122,12 +112,10 @@ class FindingOptions:
         Literal["add_remove", "replace_one"], discovery_option(help="What is hidden, as of `release`.")
     ] = "add_remove"
     unit: Annotated[
-        str | None,
-        discovery_option(metavar="COLUMN:RECORDS", help="Who one person is, as of `release`.", show_default=False),
+        str | None, discovery_option(metavar="COLUMN:RECORDS", help="Who one person is, as of `release`.")
     ] = None
     dataset: Annotated[
-        str | None,
-        discovery_option(metavar="NAME", help="The data set in the ledger; without it, the name of SOURCE."),
+        str | None, discovery_option(metavar="NAME", help="The data set in the ledger; without it, the name of SOURCE.")
     ] = None
     labels: LabelsOption = False
 
@@ -170,10 +158,7 @@ def declare(
     file: FileOptions,
     draft: DraftOptions,
     finding: FindingOptions,
-    discover: Annotated[
-        bool,
-        discovery_option("--discover", help="The same as the command `discover`."),
-    ] = False,
+    discover: Annotated[bool, discovery_option("--discover", help="The same as the command `discover`.")] = False,
 ) -> None:
     """Draft a declaration from the names and types of a table's columns, a codebook and common knowledge.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..releases.release_store import Shelf
 
 ledger_commands = typer.Typer(help="Register data sets with their total budgets, and see what was spent of them.")
-NameArgument = Annotated[str, Argument(metavar="NAME", help="The data set.", show_default=False)]
+NameArgument = Annotated[str, Argument(metavar="NAME", help="The data set.")]
 JsonOption = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
@@ -270,7 +270,7 @@ def list_files(payer: LedgerOptions, json: Annotated[bool, Option("--json", help
 def add_file(
     file: Annotated[Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.")],
     payer: LedgerOptions,
-    name: Annotated[str | None, Option(help="Put it on show under this name.", show_default=False)] = None,
+    name: Annotated[str | None, Option(help="Put it on show under this name.")] = None,
 ) -> None:
     """Put a copy of a public file on the shelf."""
     from ..errors import RequestError

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ..local.survey import AnySurvey, OpenSurvey, Survey, TextSurvey
 
 commands = typer.Typer(help="Local reports: answers are randomised where they are given, and nobody is trusted.")
-SurveyArgument = Annotated[Path, Argument(metavar="SURVEY", help="A survey file.", show_default=False)]
+SurveyArgument = Annotated[Path, Argument(metavar="SURVEY", help="A survey file.")]
 ReportsArgument = Annotated[
     list[Path], Argument(metavar="REPORTS", help="Files of reports, of as many machines as there are.")
 ]
-EpsilonOption = Annotated[float, Option(help="The promise to whoever reports once.", show_default=False)]
+EpsilonOption = Annotated[float, Option(help="The promise to whoever reports once.")]
 OverwriteOption = Annotated[bool, Option("--overwrite", help="Replace an existing file.")]
 CandidatesOption = Annotated[
     str | None, Option(metavar="FILE", help="Public texts that a sketch is asked about: a table with one a row.")
@@ -38,9 +38,9 @@ commands.command()(records)
 
 @commands.command()
 def survey(
-    question: Annotated[str, Option(help="As people will read it.", show_default=False)],
+    question: Annotated[str, Option(help="As people will read it.")],
     epsilon: EpsilonOption,
-    out: Annotated[Path, Option(metavar="FILE", help="The survey file to write, JSON.", show_default=False)],
+    out: Annotated[Path, Option(metavar="FILE", help="The survey file to write, JSON.")],
     values: Annotated[
         str | None, Option(metavar="FILE", help="The public list of answers: a table with one answer a row.")
     ] = None,
@@ -88,8 +88,8 @@ def survey(
 @commands.command()
 def privatise(
     survey: SurveyArgument,
-    values: Annotated[str, Argument(metavar="VALUES", help="A table of answers, one a person.", show_default=False)],
-    out: Annotated[Path, Option(metavar="FILE", help="The file of reports to write, Parquet.", show_default=False)],
+    values: Annotated[str, Argument(metavar="VALUES", help="A table of answers, one a person.")],
+    out: Annotated[Path, Option(metavar="FILE", help="The file of reports to write, Parquet.")],
     column: ColumnOption = None,
     keep: Annotated[
         Path | None, Option(metavar="FILE", help="What the devices keep, to report again at no cost; by rappor alone.")
@@ -124,8 +124,8 @@ def privatise(
 @commands.command()
 def again(
     survey: SurveyArgument,
-    kept: Annotated[Path, Argument(metavar="KEPT", help="What `privatise --keep` wrote.", show_default=False)],
-    out: Annotated[Path, Option(metavar="FILE", help="The file of reports to write, Parquet.", show_default=False)],
+    kept: Annotated[Path, Argument(metavar="KEPT", help="What `privatise --keep` wrote.")],
+    out: Annotated[Path, Option(metavar="FILE", help="The file of reports to write, Parquet.")],
     overwrite: OverwriteOption = False,
 ) -> None:
     """Report once more from what devices kept: whoever sees all reports of a device learns no more than ε allows."""
@@ -154,7 +154,7 @@ def _check_parquet(out: Path, overwrite: bool) -> None:
 def aggregate(
     survey: SurveyArgument,
     reports: ReportsArgument,
-    out: Annotated[Path, Option(metavar="FILE", help="The release file to write.", show_default=False)],
+    out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
     candidates: CandidatesOption = None,
     column: ColumnOption = None,
     top: Annotated[
@@ -266,7 +266,7 @@ def _say_of_liars(made: LocalAnswers, liars: float) -> None:
 
 @commands.command()
 def estimate(
-    release: Annotated[Path, Argument(metavar="RELEASE", help="A file that aggregate wrote.", show_default=False)],
+    release: Annotated[Path, Argument(metavar="RELEASE", help="A file that aggregate wrote.")],
     post: Annotated[
         str,
         Option(help="base, base-pos, norm-sub, prob-simplex, base-cut or shrunk: how estimates are made plausible."),
@@ -338,8 +338,8 @@ def find(
 
 @commands.command()
 def forecast(
-    domain: Annotated[int, Option(help="How many answers there are.", show_default=False)],
-    people: Annotated[int, Option(help="How many report.", show_default=False)],
+    domain: Annotated[int, Option(help="How many answers there are.")],
+    people: Annotated[int, Option(help="How many report.")],
     epsilon: EpsilonOption,
     oracle: Annotated[str | None, Option(metavar="NAME", help="One oracle; all of them without it.")] = None,
     bits: Annotated[int | None, Option(help="Most bits of a report.")] = None,

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @grouped
 def records(
-    question: Annotated[str, Option(help="As people will read it.", show_default=False)],
-    epsilon: Annotated[str, Option(help="The promise to whoever reports once.", show_default=False)],
-    out: Annotated[Path, Option(metavar="FILE", help="The survey file to write, JSON.", show_default=False)],
+    question: Annotated[str, Option(help="As people will read it.")],
+    epsilon: Annotated[str, Option(help="The promise to whoever reports once.")],
+    out: Annotated[Path, Option(metavar="FILE", help="The survey file to write, JSON.")],
     data: DataOptions,
     shape: SketchOptions,
     guess: GuessOptions,
@@ -69,9 +69,9 @@ def records(
 
 
 def texts(
-    question: Annotated[str, Option(help="As people will read it.", show_default=False)],
-    epsilon: Annotated[str, Option(help="The promise to whoever reports.", show_default=False)],
-    out: Annotated[Path, Option(metavar="FILE", help="The survey file to write, JSON.", show_default=False)],
+    question: Annotated[str, Option(help="As people will read it.")],
+    epsilon: Annotated[str, Option(help="The promise to whoever reports.")],
+    out: Annotated[Path, Option(metavar="FILE", help="The survey file to write, JSON.")],
     sketch: Annotated[str, Option(metavar="NAME", help="count-min, cms, hcms, count-sketch or rappor.")] = "count-min",
     people: Annotated[int, Option(help="How many will report, for the forecast; a rough number will do.")] = 10_000,
     alike: Annotated[
@@ -197,14 +197,10 @@ def poll(
     port: Annotated[int, Option(min=1, max=65_535, help="Its port.")] = 8502,
     polls: Annotated[Path | None, Option(metavar="FILE", help="Where polls are kept.")] = None,
     export: Annotated[
-        str | None, Option(metavar="POLL", help="Write a poll's reports to --out instead, and end.", show_default=False)
+        str | None, Option(metavar="POLL", help="Write a poll's reports to --out instead, and end.")
     ] = None,
-    close: Annotated[
-        str | None, Option(metavar="POLL", help="Close a poll instead, and end.", show_default=False)
-    ] = None,
-    reveal: Annotated[
-        str | None, Option(metavar="POLL", help="Reveal a made-up class instead, and end.", show_default=False)
-    ] = None,
+    close: Annotated[str | None, Option(metavar="POLL", help="Close a poll instead, and end.")] = None,
+    reveal: Annotated[str | None, Option(metavar="POLL", help="Reveal a made-up class instead, and end.")] = None,
     made_up: Annotated[
         int | None,
         Option(
@@ -212,7 +208,6 @@ def poll(
             help="So many made-up students answer the polls of SURVEYS, each as chance has it; nobody else can.",
             min=1,
             max=100_000,
-            show_default=False,
         ),
     ] = None,
     out: Annotated[Path | None, Option(metavar="FILE", help="For --export, a .parquet file.")] = None,

@@ -41,7 +41,6 @@ def quantiles(
             metavar="SHARE",
             help="Share of the records below what is asked for, between 0 and 1; repeat it for several. The median, "
             "0.5, without it.",
-            show_default=False,
         ),
     ] = None,
     step: Annotated[
@@ -150,14 +149,13 @@ def _steps(texts: list[str] | tuple[str, ...]) -> dict[str, float]:
 def train(
     target: Annotated[
         str,
-        Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates.", show_default=False),
+        Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates."),
     ],
     out: Annotated[
         Path,
         Option(
             metavar="FILE",
             help="The model file to write, JSON; with --method choose, .npz or .json after what was chosen.",
-            show_default=False,
         ),
     ],
     promise: PromiseOptions,
@@ -171,7 +169,6 @@ def train(
             "--from",
             metavar="RELEASE",
             help="Instead of SOURCE, a release of tables: its pairs of columns say a model, and nothing more is spent.",
-            show_default=False,
         ),
     ] = None,
     method: Annotated[

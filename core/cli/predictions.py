@@ -31,8 +31,7 @@ def classify(
         Option(
             help="What decides: average closeness of a class's records (likelihood), that of all of them together "
             "(posterior), their average distance, or the distance from their mean or direction; without it, what suits "
-            "the release: likelihood where closeness is released.",
-            show_default=False,
+            "the release: likelihood where closeness is released."
         ),
     ] = None,
     truth: Annotated[
@@ -41,7 +40,6 @@ def classify(
             metavar="COLUMN",
             help="A column of QUERIES with the true classes, which must be public or of people who are "
             "not in the release: accuracy and confusions are printed, and the answers only go to --out.",
-            show_default=False,
         ),
     ] = None,
     level: Annotated[
@@ -192,7 +190,7 @@ def of_ridge(ridge: float) -> str:
 
 
 def predict(
-    model: Annotated[Path, Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    model: Annotated[Path, Argument(metavar="MODEL", help="A model file.")],
     queries: Annotated[str | None, QueriesArgument.__metadata__[0]] = None,
     coefficients: Annotated[
         bool, Option("--coefficients", help="Write the model's coefficients in the columns' own units instead.")
@@ -253,13 +251,12 @@ def _whole_rows(table: pa.Table, names: Sequence[str]) -> np.ndarray:
 
 
 def judge(
-    model: Annotated[Path, Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    model: Annotated[Path, Argument(metavar="MODEL", help="A model file.")],
     table: Annotated[
         str,
         Argument(
             metavar="TABLE",
             help="Public records with the column that is predicted; never those that the model was made of.",
-            show_default=False,
         ),
     ],
     fit: Annotated[

@@ -100,7 +100,6 @@ def release(
             help="Files of CSV, Excel, OpenDocument, JSON lines, SPSS, Stata, SAS, Parquet, Arrow or NumPy (a "
             "pattern names several), a table as file.xlsx::sheet, file.duckdb::table or file.sqlite::table, or the "
             "address of a Parquet file.",
-            show_default=False,
             callback=check_source_there,
         ),
     ],
@@ -135,9 +134,7 @@ def release(
     discover_share: Annotated[
         str | None,
         discovery_option(
-            metavar="SHARE",
-            help="Part of the promise that --discover spends; without it 0.1, or by --records.",
-            show_default=False,
+            metavar="SHARE", help="Part of the promise that --discover spends; without it 0.1, or by --records."
         ),
     ] = None,
     labels: LabelsOption = False,

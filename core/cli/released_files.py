@@ -90,7 +90,6 @@ def merge(
             metavar="RELEASE RELEASE...",
             help="Two release files or more, of different people, made with the same public "
             "parameters (see release --like).",
-            show_default=False,
         ),
     ],
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
@@ -130,7 +129,7 @@ def _write_down(releases: list[Path], out: Path) -> None:
 @grouped
 def compare(
     first: ReleaseArgument,
-    second: Annotated[Path, Argument(metavar="RELEASE", help="Another release file.", show_default=False)],
+    second: Annotated[Path, Argument(metavar="RELEASE", help="Another release file.")],
     whom: WhomOptions,
     columns: Annotated[
         str,
@@ -141,7 +140,7 @@ def compare(
         ),
     ] = "",
     queries: Annotated[
-        str | None, Option("--queries", metavar="QUERIES", help="A table of places to compare at.", show_default=False)
+        str | None, Option("--queries", metavar="QUERIES", help="A table of places to compare at.")
     ] = None,
     sums: Annotated[
         bool, Option("--sums", help="Compare sums and numbers of records, and not averages and shares of all.")
@@ -221,9 +220,7 @@ def _along(
 
 
 def share(
-    file: Annotated[
-        Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.", show_default=False)
-    ],
+    file: Annotated[Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.")],
     out: Annotated[
         Path | None,
         Option("--out", "-o", metavar="OUT.html", help="Where to; without it, beside the file, under its name."),
@@ -268,12 +265,11 @@ def publish(
     folder: Annotated[
         Path, Argument(metavar="FOLDER", help="Whose releases, models and counted reports are published.")
     ],
-    out: Annotated[Path, Option("--out", "-o", metavar="SITE", help="Where to: another folder.", show_default=False)],
+    out: Annotated[Path, Option("--out", "-o", metavar="SITE", help="Where to: another folder.")],
     title: Annotated[str, Option(metavar="WORDS", help="The heading of the gallery.")] = "Releases",
-    curator: Annotated[str, Option(metavar="NAME", help="Who publishes it.", show_default=False)] = "",
+    curator: Annotated[str, Option(metavar="NAME", help="Who publishes it.")] = "",
     licence: Annotated[
-        str,
-        Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.", show_default=False),
+        str, Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.")
     ] = "",
 ) -> None:
     """Make a folder of pages that any static server can hand out: a gallery of released files.
@@ -289,16 +285,13 @@ def publish(
 
 
 def passport(
-    file: Annotated[
-        Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.", show_default=False)
-    ],
-    curator: Annotated[str, Option(metavar="NAME", help="Who publishes it.", show_default=False)] = "",
-    kind: Annotated[str, Option(help="What they are: Government, Industry or Nonprofit.", show_default=False)] = "",
-    use: Annotated[str, Option(metavar="WORDS", help="What it is to be used for.", show_default=False)] = "",
-    region: Annotated[str, Option(metavar="WORDS", help="Where the people live.", show_default=False)] = "",
+    file: Annotated[Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.")],
+    curator: Annotated[str, Option(metavar="NAME", help="Who publishes it.")] = "",
+    kind: Annotated[str, Option(help="What they are: Government, Industry or Nonprofit.")] = "",
+    use: Annotated[str, Option(metavar="WORDS", help="What it is to be used for.")] = "",
+    region: Annotated[str, Option(metavar="WORDS", help="Where the people live.")] = "",
     licence: Annotated[
-        str,
-        Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.", show_default=False),
+        str, Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.")
     ] = "",
     out: Annotated[
         Path | None,

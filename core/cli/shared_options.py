@@ -42,7 +42,6 @@ class DataOptions:
             metavar="FILE",
             help="A YAML file that declares the columns, who one person is, and the rules for records that do not fit; "
             "'declare' writes a draft.",
-            show_default=False,
         ),
     ] = None
     columns: Annotated[
@@ -81,9 +80,7 @@ class DataOptions:
     items: Annotated[
         str | None,
         sets_option(
-            metavar="COLUMN",
-            help="A record is a set of items, in a column of lists; no other columns are used.",
-            show_default=False,
+            metavar="COLUMN", help="A record is a set of items, in a column of lists; no other columns are used."
         ),
     ] = None
     gathered: Annotated[
@@ -95,10 +92,7 @@ class DataOptions:
         ),
     ] = False
     separator: Annotated[
-        str | None,
-        sets_option(
-            metavar="TEXT", help="Cut the texts in --items into items at TEXT, such as ';'.", show_default=False
-        ),
+        str | None, sets_option(metavar="TEXT", help="Cut the texts in --items into items at TEXT, such as ';'.")
     ] = None
     bounds_from_sample: Annotated[
         Path | None,
@@ -124,8 +118,7 @@ class DataOptions:
         Literal["drop", "refuse", "category"] | None,
         data_option(
             help="Records that miss a value are left out, or stop the command, or the value counts as a category of "
-            "its own where a column can have one. Without it tables count it so, and others leave them out.",
-            show_default=False,
+            "its own where a column can have one. Without it tables count it so, and others leave them out."
         ),
     ] = None
     unknown: Annotated[
@@ -142,7 +135,6 @@ class DataOptions:
             help="Compare columns in their own units (none, as it is without it), or each as a share of its bounds "
             "(box). COLUMN=log says that its numbers are amounts, of which equal ratios are equally far apart: pay=log "
             "or box,pay=log,rent=log.",
-            show_default=False,
         ),
     ] = None
     category_distance: Annotated[float, data_option(help="Distance between two different categories of a column.")] = (
@@ -173,9 +165,7 @@ class GuessOptions:
     set_size: Annotated[
         float | None,
         guess_option(
-            metavar="ITEMS",
-            help="About how many items a set has on average; 4, 12 and 36 are tried without it.",
-            show_default=False,
+            metavar="ITEMS", help="About how many items a set has on average; 4, 12 and 36 are tried without it."
         ),
     ] = None
     spread: Annotated[
@@ -185,7 +175,6 @@ class GuessOptions:
             help="How far records lie from the middle of them all in a typical column, as a share of its bounds: a "
             "standard deviation. It decides the bandwidth where that is left out and there are more than three "
             "columns; a release without it buys it with 2 to 5% of epsilon.",
-            show_default=False,
         ),
     ] = None
     sample: Annotated[
@@ -194,7 +183,6 @@ class GuessOptions:
             metavar="FILE",
             help="A public table that lies as the private one is thought to, at least 200 records; sharpens the "
             "forecast.",
-            show_default=False,
         ),
     ] = None
 
@@ -271,11 +259,7 @@ class PromiseOptions:
 
     epsilon: Annotated[
         str | None,
-        promise_option(
-            metavar="NUMBER",
-            help="Privacy loss, above 0 and at most 100, counted exactly as written.",
-            show_default=False,
-        ),
+        promise_option(metavar="NUMBER", help="Privacy loss, above 0 and at most 100, counted exactly as written."),
     ] = None
     delta: Annotated[
         str, promise_option(metavar="NUMBER", help="Probability with which the promise may fail; 0 is a pure promise.")
@@ -284,8 +268,7 @@ class PromiseOptions:
         Literal["add_remove", "replace_one"] | None,
         promise_option(
             help="Hide whether someone is in the data at all (add_remove, the default), or what their records say "
-            "(replace_one).",
-            show_default=False,
+            "(replace_one)."
         ),
     ] = None
 
@@ -309,7 +292,6 @@ class NeedOptions:
             help="Instead of --epsilon: the largest error of an answer (one standard deviation), as a share of all "
             "records (of a distance, of it, where records commonly lie; at the bounds it may be twice that) or as a "
             "number of people; the smallest epsilon that does it is found by forecast. Needs --records.",
-            show_default=False,
         ),
     ] = None
     visible: Annotated[
@@ -317,7 +299,6 @@ class NeedOptions:
         promise_option(
             metavar="PEOPLE",
             help="Instead of --epsilon: the smallest group that must be told from none. Needs --records.",
-            show_default=False,
         ),
     ] = None
     harm: Annotated[
@@ -326,7 +307,6 @@ class NeedOptions:
             metavar="BEFORE:AFTER",
             help="Instead of --epsilon: a guess about one person that is right with the first chance before may be "
             "right with the second one after, and no more often, such as 1%:3%.",
-            show_default=False,
         ),
     ] = None
 
@@ -341,7 +321,6 @@ class LedgerOptions:
             metavar="FILE-or-URL",
             envvar="FROSTGLASS_LEDGER",
             help="The privacy ledger: a file or postgresql://HOST/NAME; without it, a file in your data folder.",
-            show_default=False,
         ),
     ] = None
 
@@ -351,7 +330,6 @@ class LedgerOptions:
             metavar="FILE-or-URL",
             envvar="FROSTGLASS_WITNESS",
             help="A second place, elsewhere, that notices an older copy of the ledger; docs/serving.md says how.",
-            show_default=False,
         ),
     ] = ""
 

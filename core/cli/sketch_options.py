@@ -29,7 +29,6 @@ class ReductionOptions:
             metavar="DIMENSIONS",
             help="Project records and queries at random to so many dimensions first; for kernels of "
             "the straight-line distance or the angle.",
-            show_default=False,
         ),
     ] = None
     projection: Annotated[
@@ -41,7 +40,6 @@ class ReductionOptions:
             metavar="LENGTH",
             help="Move records that are farther than this from the middle of the bounds towards it; less "
             "noise is needed then.",
-            show_default=False,
         ),
     ] = None
 
@@ -65,32 +63,22 @@ class SizeOptions:
     """How large the table is, and its public random numbers."""
 
     rows: Annotated[
-        int | None,
-        size_option(
-            help="Rows of the table; without it, the forecast chooses from the public guesses.", show_default=False
-        ),
+        int | None, size_option(help="Rows of the table; without it, the forecast chooses from the public guesses.")
     ] = None
     width: Annotated[
         int | None,
-        size_option(
-            help="Most columns of a race table (1,000 without it) or columns of a minhash table (10,000).",
-            show_default=False,
-        ),
+        size_option(help="Most columns of a race table (1,000 without it) or columns of a minhash table (10,000)."),
     ] = None
     size: Annotated[
         int | None,
         size_option(
             help="Bins of every number, of tables; or how fine a rival from a paper is: its terms, lattice points, "
-            "cells, synthetic points or rounds. Public facts choose without it.",
-            show_default=False,
+            "cells, synthetic points or rounds. Public facts choose without it."
         ),
     ] = None
     groups: Annotated[
         int | None,
-        size_option(
-            help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default.",
-            show_default=False,
-        ),
+        size_option(help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default."),
     ] = None
     seed: Annotated[
         str | None,
@@ -113,9 +101,7 @@ class SetOptions:
     longest: Annotated[
         int | None,
         sets_option(
-            metavar="ITEMS",
-            help="Keep at most so many different items of a set, chosen by public random numbers.",
-            show_default=False,
+            metavar="ITEMS", help="Keep at most so many different items of a set, chosen by public random numbers."
         ),
     ] = None
 
@@ -132,7 +118,6 @@ class TableOptions:
             "columns, such as 'age,city,sex;age,pay'. Their margins are known too. Where there are too few people for "
             "all pairs, 'chosen' spends a tenth of the budget on choosing those that hang together most. Under a pure "
             "promise that is usual, and asks the records how many.",
-            show_default=False,
         ),
     ] = None
     by: Annotated[
@@ -142,7 +127,6 @@ class TableOptions:
             help="Columns to count the others by: of all pairs, only those with one of them. Fewer pairs have less "
             "noise; without it, those of few cells and of the first columns are counted, as far as noise lets them be "
             "seen.",
-            show_default=False,
         ),
     ] = None
     halvings: Annotated[
@@ -150,15 +134,13 @@ class TableOptions:
         tables_option(
             metavar="TIMES",
             help="How often the bins of a number are halved in its own table, for ranges and quantiles.",
-            show_default=False,
         ),
     ] = None
     cut_for: Annotated[
         Literal["questions", "samples"] | None,
         tables_option(
             help="What numbers are cut for where no --size says how finely: questions, or samples, where records will "
-            "be drawn and models trained on them, which need fewer cells.",
-            show_default=False,
+            "be drawn and models trained on them, which need fewer cells."
         ),
     ] = None
 
@@ -197,8 +179,7 @@ class KernelOptions:
         KernelName | None,
         closeness_option(
             help="What closeness means: euclidean without --mechanism or with race, jaccard for sets, gaussian "
-            "otherwise.",
-            show_default=False,
+            "otherwise."
         ),
     ] = None
     bandwidth: Annotated[
@@ -244,7 +225,6 @@ class SketchOptions(TableOptions, SetOptions, SizeOptions, ClassOptions, Reducti
             "kernel is not one of race, minhash for sets, distance with --norm, or the one that another option belongs "
             "to alone, such as tables with --tables. The others are rivals from papers, to compare "
             "with: docs/rivals.md says what each is.",
-            show_default=False,
         ),
     ] = None
     part: Annotated[
@@ -254,7 +234,6 @@ class SketchOptions(TableOptions, SetOptions, SizeOptions, ClassOptions, Reducti
             help="One of several questions under one promise: density:age,pay, distance:pay, or a mechanism, with "
             "options of its own after ';' such as 'pay by sex=density:pay;label=sex;weight=2'. Repeat it for each. The "
             "forecast shares the budget so that noise blurs all of them alike, by weight.",
-            show_default=False,
         ),
     ] = None
     like: Annotated[

@@ -207,13 +207,7 @@ def check_source_there(source: str | None) -> str | None:
 
 
 SourceArgument = Annotated[
-    str,
-    Argument(
-        metavar="SOURCE",
-        help="Private records, as those of `release`.",
-        show_default=False,
-        callback=check_source_there,
-    ),
+    str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", callback=check_source_there)
 ]
 
 
@@ -347,11 +341,7 @@ def remove(
     payer: LedgerOptions,
     names: Annotated[
         list[str] | None,
-        Argument(
-            metavar="[CHECKPOINT]...",
-            help="Names that 'checkpoints list' shows; without one, all of them.",
-            show_default=False,
-        ),
+        Argument(metavar="[CHECKPOINT]...", help="Names that 'checkpoints list' shows; without one, all of them."),
     ] = None,
 ) -> None:
     """Remove what stopped releases have left; they start from the beginning then."""
