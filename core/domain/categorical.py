@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..errors import RequestError
 from ..runtime.counter_tables import Floats, Integers
 from ..runtime.parameters import check_number, check_text
-from .column import Mask, Scalar, checked_bounds, describe_type, is_text, may_miss, to_numpy
+from .column import Mask, ReadColumn, Scalar, checked_bounds, describe_type, is_text, may_miss, to_numpy
 from .written import Reading, are_words, checked_words, is_number, whole_numbers
 
 MAX_CATEGORIES = 10_000
@@ -24,7 +24,7 @@ _DIGITS = re.compile("0|-?[1-9][0-9]*")
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(ReadColumn):
     """One of a public list of categories.
 
     Texts are compared exactly, and where one is none of them, without regard to case and blanks around it, unless two
@@ -96,16 +96,6 @@ class Categorical:
     @property
     def width(self) -> int:
         return len(self.categories)
-
-    @property
-    def field(self) -> str:
-        """The source's column that it is read from."""
-        return getattr(self, "of", "") or self.name
-
-    @property
-    def as_written(self) -> bool:
-        """Whether a text table gives its values as they are written."""
-        return True
 
     @property
     def characters(self) -> int:

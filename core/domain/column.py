@@ -106,11 +106,10 @@ def is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-class Scalar:
-    """A column with one coordinate between two public bounds; each kind says how values become that number."""
+class ReadColumn:
+    """What every column that is read from a source says of itself, unless its kind says otherwise."""
 
     kind: ClassVar[str]
-    width: ClassVar[int] = 1
     # Fields that files of earlier versions don't have; they are written where they say something.
     later: ClassVar[tuple[str, ...]] = ()
 
@@ -146,8 +145,22 @@ class Scalar:
 
     @property
     def measure(self) -> str:
-        """The unit in which records are compared along it."""
-        return self.unit
+        """The unit in which records are compared along it; "" where it has none."""
+        return getattr(self, "unit", "")
+
+    def bounds(self, amplitude: float) -> tuple[float, float]:
+        """Least and greatest coordinate, before any scaling."""
+        return self.low, self.high
+
+    def scaling(self, scale: str) -> tuple[float, float]:
+        """What is subtracted from its numbers and what they are divided by then, so that columns can be compared."""
+        return (self.low, self.high - self.low) if scale == "box" else (0.0, 1.0)
+
+
+class Scalar(ReadColumn):
+    """A column with one coordinate between two public bounds; each kind says how values become that number."""
+
+    width: ClassVar[int] = 1
 
     @property
     def said_unit(self) -> str:
@@ -164,14 +177,6 @@ class Scalar:
     def span(self) -> float:
         """How far apart its bounds are, where columns are compared in their own units."""
         return (self.high - self.low) / self.scaling("none")[1]
-
-    def bounds(self, amplitude: float) -> tuple[float, float]:
-        """Least and greatest coordinate, before any scaling."""
-        return self.low, self.high
-
-    def scaling(self, scale: str) -> tuple[float, float]:
-        """What is subtracted from its numbers and what they are divided by then, so that columns can be compared."""
-        return (self.low, self.high - self.low) if scale == "box" else (0.0, 1.0)
 
     def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
         """Write the values into ``out`` (n, 1); return the rows that miss a value, and the rows of unknown category."""

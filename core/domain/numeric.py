@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ..errors import RequestError
 from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice, check_integer, check_number, check_text
-from .column import Mask, Scalar, as_float64, check_gap, checked_bounds, describe_type, is_list, to_numpy
+from .column import Mask, ReadColumn, Scalar, as_float64, check_gap, checked_bounds, describe_type, is_list, to_numpy
 from .written import Reading
 
 SCALES = ("", "log")
@@ -177,7 +177,7 @@ SURVEYED = 1 << 17
 
 
 @dataclass(frozen=True)
-class Vector:
+class Vector(ReadColumn):
     """A list of ``length`` numbers a record (an embedding, a spectrum), each between the same two public bounds."""
 
     name: str
@@ -201,37 +201,9 @@ class Vector:
         return self.length
 
     @property
-    def characters(self) -> int:
-        """Length of its name and unit, which every release file holds."""
-        return len(self.name) + len(self.unit)
-
-    def bounds(self, amplitude: float) -> tuple[float, float]:
-        """Least and greatest coordinate, before any scaling."""
-        return self.low, self.high
-
-    @property
-    def field(self) -> str:
-        """The source's column that it is read from."""
-        return self.name
-
-    @property
-    def as_written(self) -> bool:
-        """Whether a text table gives its values as they are written."""
-        return True
-
-    @property
-    def measure(self) -> str:
-        """The unit in which records are compared along it."""
-        return self.unit
-
-    @property
     def span(self) -> float:
         """How far apart its bounds are, where columns are compared in their own units."""
         return self.high - self.low
-
-    def scaling(self, scale: str) -> tuple[float, float]:
-        """What is subtracted from its numbers and what they are divided by then, so that columns can be compared."""
-        return (self.low, self.high - self.low) if scale == "box" else (0.0, 1.0)
 
     def ask_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
         """The same as `read_into` for lists that are asked about."""

@@ -15,7 +15,7 @@ from ..errors import RequestError
 from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice, check_text
 from .categorical import Categorical
-from .column import Scalar, checked_bounds, describe_type, is_list, is_text, to_numpy
+from .column import ReadColumn, Scalar, checked_bounds, describe_type, is_list, is_text, to_numpy
 from .item_sets import Sets, item_keys
 from .numeric import Numeric
 from .written import MOST_WORDS, are_words
@@ -126,7 +126,7 @@ def _texts(name: str, array: pa.Array) -> pa.Array:
 
 
 @dataclass(frozen=True)
-class Items:
+class Items(ReadColumn):
     """A set of items a record: what is in a basket, which tags a text bears, whom a person follows.
 
     An item is any text or number (`core.domain.item_sets` says which of them are one); how often it stands in a set,
@@ -162,16 +162,6 @@ class Items:
     def characters(self) -> int:
         """Length of its name and separator, which every release file holds."""
         return len(self.name) + len(self.separator or "")
-
-    @property
-    def field(self) -> str:
-        """The source's column that it is read from."""
-        return self.name
-
-    @property
-    def as_written(self) -> bool:
-        """Whether a text table gives its values as they are written."""
-        return True
 
     def bounds(self, amplitude: float) -> tuple[float, float]:
         """As of other columns; TypeError, as a set has no coordinates."""

@@ -208,7 +208,7 @@ def in_unit(domain: Domain, distance: float) -> str:
         return f"{significant(distance * max(column.span for column in domain.columns), 2)} km"  # type: ignore[union-attr]
     if domain.scale == "box":
         return f"{significant(100 * distance, 2)}% of the bounds"
-    units = {getattr(column, "measure", "") for column in domain.columns} - {""}
+    units = {column.measure for column in domain.columns} - {""}
     return f"{significant(distance, 2)} {units.pop() if len(units) == 1 else ''}".strip()
 
 
@@ -282,7 +282,7 @@ def _variance(domain: Domain, budget: Budget) -> float:
 def unlike(domain: Domain) -> bool:
     """Whether columns are so unlike that each is smoothed in shares of its own range, as a metre is no year."""
     spans = _spans(domain)
-    units = {getattr(column, "measure", "") for column in domain.columns}
+    units = {column.measure for column in domain.columns}
     return domain.scale != "box" and float(spans.max() / spans.min()) > UNLIKE and len(units - {""}) != 1
 
 
