@@ -136,6 +136,8 @@ class Dates(Scalar):
     missing_category: str = ""
     kind: ClassVar[str] = "date"
     later: ClassVar[tuple[str, ...]] = ("of", "format", "zone", "missing", "missing_category")
+    low = 0.0
+    spacing = 1.0
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -167,17 +169,9 @@ class Dates(Scalar):
             )
         return seconds + (STEPS["day"] - 1 if short == 1 and not says_time(str(text)) else 0)
 
-    @property
-    def low(self) -> float:
-        return 0.0
-
     @cached_property
     def high(self) -> float:
         return float((self._end(self.last) - self._seconds) // STEPS[self.step])
-
-    @property
-    def spacing(self) -> float:
-        return 1.0
 
     @property
     def unit(self) -> str:

@@ -101,6 +101,7 @@ class Cyclic(Categorical):
     zone: str = ""
     kind: ClassVar[str] = "cyclic"
     later: ClassVar[tuple[str, ...]] = (*Categorical.later, "categories", "part", "of", "format", "zone")
+    width = 2
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -124,10 +125,6 @@ class Cyclic(Categorical):
             check_text(self.of, f"The source of {self.name!r}")
         checked_format(self.format, f"The way in which dates of {self.name!r} are written")
         checked_zone(self.zone, f"The zone of {self.name!r}")
-
-    @property
-    def width(self) -> int:
-        return 2
 
     @property
     def measure(self) -> str:
@@ -241,6 +238,7 @@ class Coordinate(Scalar):
     kind: ClassVar[str] = "coordinate"
     unit: ClassVar[str] = "°"
     later: ClassVar[tuple[str, ...]] = ("reading",)
+    measure = "km"
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -270,10 +268,6 @@ class Coordinate(Scalar):
         if self.axis == LATITUDE:
             return self.north
         return self.east if self.east > self.west else self.east + 360.0
-
-    @property
-    def measure(self) -> str:
-        return "km"
 
     @property
     def characters(self) -> int:

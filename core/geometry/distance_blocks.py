@@ -207,6 +207,8 @@ class CategoryBlock(Block):
     place: slice
     distance: float
     weight: int
+    unit = PLACES
+    rounding = 0.0
 
     @property
     def categories(self) -> int:
@@ -216,10 +218,6 @@ class CategoryBlock(Block):
     @property
     def rows(self) -> int:
         return self.categories + 1
-
-    @property
-    def unit(self) -> int:
-        return PLACES
 
     @cached_property
     def shares(self) -> tuple[int, int]:
@@ -260,10 +258,6 @@ class CategoryBlock(Block):
     @property
     def mean_variance(self) -> float:
         return self.distance**2 * self.gain * self._unit_variance(*self.shares)
-
-    @property
-    def rounding(self) -> float:
-        return 0.0
 
     def total(self, table: np.ndarray) -> float:
         return float(self._counts(table).sum())

@@ -23,6 +23,7 @@ from ..errors import RequestError
 from ..geometry.uniforms import PublicRandom
 from ..privacy.budget import decimal_below
 from ..privacy.noise.randomness import Source, SystemSource
+from ..privacy.noise.responses import told
 from ..runtime.counter_tables import Array, Floats, Integers, Words
 from ..runtime.parameters import Described, Seed, Text, Validated, Whole, parameter
 from .oracles.counting import Reported
@@ -167,22 +168,34 @@ class Finder(Reported, Validated):
         """The reports of people with these texts: uint64 (n, `report_words`)."""
 
     @property
-    @abstractmethod
     def reach(self) -> tuple[float, float]:
         """By how much one report, whatever it says, lowers and raises the estimate of any text that was found."""
+        return self.hashing.reach
 
     @abstractmethod
     def find(self, reports: Array, top: int = 20, level: float = 0.95) -> pd.DataFrame:
         """The most frequent texts, at most `top`: value, estimate, low, high; the most frequent first."""
 
-    def half(self) -> OptimalHashing:
-        """Hashing with half of ε, as two reports of one person share it."""
+    @cached_property
+    def hashing(self) -> OptimalHashing:
+        """How a prefix and a whole text are reported: each with half of ε, as two reports of one person share it."""
         return OptimalHashing(2, decimal_below(Fraction(self.epsilon) / 2))
 
-    def _listed(self, codes: Integers, estimate: Floats, low: Floats, high: Floats, top: int) -> pd.DataFrame:
-        order = np.argsort(-estimate, kind="stable")[:top]
-        values = [self.alphabet.text(int(codes[place])) for place in order]
-        return pd.DataFrame({"value": values, "estimate": estimate[order], "low": low[order], "high": high[order]})
+    def _grouped(self, codes: Integers, lengths: Sequence[int], drawn: Source) -> tuple[Words, Integers]:
+        """Which of these lengths each person drew, evenly, and the key of their text's prefix of that length."""
+        group, keys = told(len(lengths), len(codes), drawn), np.empty(len(codes), np.int64)
+        for place, length in enumerate(lengths):
+            mine = group == place
+            keys[mine] = self.alphabet.keys(self.alphabet.prefixes(codes[mine], length), length)
+        return group, keys
+
+
+def listed(alphabet: Alphabet, codes: Integers, estimate: Floats, reach: Floats, top: int) -> pd.DataFrame:
+    """The texts of the largest estimates, with intervals that reach so far to both sides."""
+    order = np.argsort(-estimate, kind="stable")[:top]
+    values = [alphabet.text(int(codes[place])) for place in order]
+    middle, far = estimate[order], reach[order]
+    return pd.DataFrame({"value": values, "estimate": middle, "low": middle - far, "high": middle + far})
 
 
 def source_or_system(source: Source | None) -> Source:

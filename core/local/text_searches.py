@@ -58,7 +58,7 @@ from ..privacy.noise.responses import told
 from ..runtime.counter_tables import Array, Floats, Integers, Truths, Words
 from ..runtime.parameters import Described, Number, Validated, Whole, parameter
 from ..sketches.answers import level_of_each
-from .heavy_hitters import MOST_CANDIDATES, Alphabet, Finder, estimated, source_or_system, strongest
+from .heavy_hitters import MOST_CANDIDATES, Alphabet, Finder, estimated, listed, source_or_system, strongest
 from .oracles.counting import Tally
 from .oracles.local_hashing import OptimalHashing, hashed
 from .oracles.oracle import LocalEpsilon
@@ -94,11 +94,7 @@ class PrefixExtending(Finder):
 
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
-        group = told(self.groups, len(codes), drawn)
-        keys = np.empty(len(codes), np.int64)
-        for place, length in enumerate((*self.lengths, self.alphabet.length)):
-            mine = group == place
-            keys[mine] = self.alphabet.keys(self.alphabet.prefixes(codes[mine], length), length)
+        group, keys = self._grouped(codes, (*self.lengths, self.alphabet.length), drawn)
         return np.column_stack([group, self.hashing.privatise_keys(keys, drawn)])
 
     def _fits(self, reports: Words) -> Truths:
@@ -117,7 +113,7 @@ class PrefixExtending(Finder):
             before = length
         estimate, error = self._unpicked(sent, alphabet.keys(kept, alphabet.length))
         reach = float(ndtri(0.5 + level / 2)) * error
-        return self._listed(kept, estimate, estimate - reach, estimate + reach, top)
+        return listed(alphabet, kept, estimate, reach, top)
 
     def _unpicked(self, sent: Words, keys: Integers) -> tuple[Floats, Floats]:
         """Estimates of whole texts by the last group, uncorrelated with those they were picked by, and their errors.
@@ -154,22 +150,9 @@ class TreeHist(Finder):
     paper = "Bassily, Nissim, Stemmer, Thakurta 2017"
     report_words = 5
 
-    @cached_property
-    def hashing(self) -> OptimalHashing:
-        """How each of the two is reported."""
-        return self.half()
-
-    @property
-    def reach(self) -> tuple[float, float]:
-        return self.hashing.reach
-
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
-        level = told(len(self.lengths), len(codes), drawn)
-        keys = np.empty(len(codes), np.int64)
-        for place, length in enumerate(self.lengths):
-            mine = level == place
-            keys[mine] = self.alphabet.keys(self.alphabet.prefixes(codes[mine], length), length)
+        level, keys = self._grouped(codes, self.lengths, drawn)
         whole = self.alphabet.keys(codes, self.alphabet.length)
         sent = [self.hashing.privatise_keys(one, drawn) for one in (keys, whole)]
         return np.column_stack([level, *sent])
@@ -190,7 +173,7 @@ class TreeHist(Finder):
         whole = np.ascontiguousarray(sent[:, 3:])
         estimate, error = estimated(self.hashing, whole, alphabet.keys(kept, alphabet.length))
         reach = float(ndtri(0.5 + level_of_each(level, len(kept)) / 2)) * error
-        return self._listed(kept, estimate, estimate - reach, estimate + reach, top)
+        return listed(alphabet, kept, estimate, reach, top)
 
 
 SURE = 2.5  # Standard deviations by which a prefix is surely above or below.
@@ -244,10 +227,7 @@ class PrivTrie(Validated):
         estimate = scale * estimate
         sampled = np.maximum(estimate, 0.0) * max(scale - 1, 0.0)
         reach = float(ndtri(0.5 + level / 2)) * np.sqrt((scale * error) ** 2 + sampled)
-        order = np.argsort(-estimate, kind="stable")[:top]
-        values = [self.alphabet.text(int(kept[place])) for place in order]
-        low, high = estimate - reach, estimate + reach
-        return pd.DataFrame({"value": values, "estimate": estimate[order], "low": low[order], "high": high[order]})
+        return listed(self.alphabet, kept, estimate, reach, top)
 
     def _grown(self, ask: Ask, candidates: Integers, length: int, each: int) -> tuple[Integers, int]:
         """The candidates above the threshold, and how many people were asked for that."""
@@ -282,11 +262,6 @@ class FragmentPuzzle(Finder):
     report_words = 4
 
     @cached_property
-    def hashing(self) -> OptimalHashing:
-        """How whole texts are reported."""
-        return self.half()
-
-    @cached_property
     def fragments(self) -> ProjectiveGeometry:
         """How fragments are."""
         return ProjectiveGeometry(HASHES * self.alphabet.base**self.step, self.hashing.epsilon)
@@ -307,10 +282,6 @@ class FragmentPuzzle(Finder):
         start, stop = position
         fragments: Integers = self.alphabet.prefixes(codes, stop) % self.alphabet.base ** (stop - start)
         return fragments
-
-    @property
-    def reach(self) -> tuple[float, float]:
-        return self.hashing.reach
 
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
@@ -334,7 +305,7 @@ class FragmentPuzzle(Finder):
             self.hashing, np.ascontiguousarray(sent[:, 2:]), self.alphabet.keys(joined, self.alphabet.length)
         )
         reach = float(ndtri(0.5 + level_of_each(level, len(joined)) / 2)) * error
-        return self._listed(joined, estimate, estimate - reach, estimate + reach, top)
+        return listed(self.alphabet, joined, estimate, reach, top)
 
     def _strongest(self, sent: Words, number: int, top: int) -> dict[int, list[int]]:
         """The strongest fragments of a position, by hash."""

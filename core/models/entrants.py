@@ -253,10 +253,7 @@ class Logistic(Entrant):
     domain: Domain
     label: str
     size_rank = 1.0
-
-    @property
-    def title(self) -> str:
-        return "logistic regression"
+    title = "logistic regression"
 
     def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
         straight = (PureLogistic if budget.pure else NoisyDescent)(self.domain, self.label)
@@ -273,10 +270,7 @@ class Counts(Entrant):
     domain: Domain
     label: str
     size_rank = -1.0
-
-    @property
-    def title(self) -> str:
-        return SAME_FOR_ALL
+    title = SAME_FOR_ALL
 
     def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
         return Trained(LargestClass(self.domain, self.label), budget)

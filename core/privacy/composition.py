@@ -28,6 +28,8 @@ from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussi
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
+NO_ZCDP = Fraction(10**12)  # Stands for a ρ that is infinite; no total is large enough for it.
+
 
 @dataclass(frozen=True)
 class PureParts:
@@ -111,17 +113,13 @@ class Alone:
     # Above zero, and at least zero.
     epsilon: Fraction
     delta: Fraction
+    rho = NO_ZCDP
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta"):
             object.__setattr__(self, name, Fraction(getattr(self, name)))
         if self.epsilon <= 0 or not 0 <= self.delta < 1:
             raise ValueError("A mechanism of its own has an epsilon above zero and a delta from 0 to less than 1.")
-
-    @property
-    def rho(self) -> Fraction:
-        """More than any promise allows, as there is none."""
-        return NO_ZCDP
 
     def to_dict(self) -> dict[str, object]:
         """Return an exact record, for JSON."""
@@ -137,23 +135,17 @@ class Failure:
     """
 
     delta: Fraction  # Between 0 and 1.
+    rho = Fraction(0)  # None beside its probability.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", Fraction(self.delta))
         if not 0 < self.delta < 1:
             raise ValueError("A failure has a probability between 0 and 1.")
 
-    @property
-    def rho(self) -> Fraction:
-        """None beside its probability."""
-        return Fraction(0)
-
     def to_dict(self) -> dict[str, object]:
         """Return an exact record, for JSON."""
         return {"kind": "failure", "delta": str(self.delta)}
 
-
-NO_ZCDP = Fraction(10**12)  # Stands for a ρ that is infinite; no total is large enough for it.
 
 Event = PureParts | Gaussian | Alone | Failure
 

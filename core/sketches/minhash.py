@@ -197,10 +197,11 @@ class MinHash(GroupedSketch):
     described: ClassVar[str] = "MinHash sketch"
     reads_mapped: ClassVar[bool] = True
     kernel: ClassVar[Jaccard] = Jaccard()  # type: ignore[misc]  # a field of other grouped sketches
-
-    @property
-    def device_loop(self) -> str:
-        return "sets"
+    device_loop = "sets"
+    # Tables of sets are large, as rows need about as many columns as there are records.
+    counter_type = np.dtype(np.int32)
+    # For a set of a dozen items or so; a public bound on their number says nothing of the usual one.
+    row_seconds = SET_SECONDS
 
     def _check(self) -> None:
         if not isinstance(self.domain, Domain) or not self.domain.holds_sets:
@@ -229,18 +230,8 @@ class MinHash(GroupedSketch):
         return self._chosen_rows, self.width
 
     @property
-    def counter_type(self) -> np.dtype:
-        """int32: tables of sets are large, as rows need about as many columns as there are records."""
-        return np.dtype(np.int32)
-
-    @property
     def setup_bytes(self) -> int:
         return 0 if self.rows is None else BYTES_A_ROW * self.rows
-
-    @property
-    def row_seconds(self) -> float:
-        """For a set of a dozen items or so; a public bound on their number says nothing of the usual one."""
-        return SET_SECONDS
 
     def add(self, table: np.ndarray, points: Sets) -> None:
         pour(shortened(points, self.longest, self.seed), self.hashes, table)

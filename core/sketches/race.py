@@ -106,10 +106,7 @@ class Race(GroupedSketch):
     has_cells: ClassVar[bool] = True
     described: ClassVar[str] = "RACE sketch"
     reads_mapped: ClassVar[bool] = True
-
-    @property
-    def device_loop(self) -> str:
-        return "cells"
+    device_loop = "cells"
 
     def _check(self) -> None:
         super()._check()

@@ -49,8 +49,8 @@ from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Array, Floats, Integers, Words
 from ...runtime.environment import over_ranges
 from ...runtime.parameters import Resolved, Whole, parameter
-from .counting import Tally, count_numbers
-from .oracle import Matrix, Oracle, checked_counts, weighed
+from .counting import Tally
+from .oracle import EvenOracle, Matrix, NumberedReports, Oracle, checked_counts, weighed
 
 WORTH_A_THREAD = 1 << 16
 
@@ -124,7 +124,7 @@ MOST_WRITTEN_OUT = 1 << 14
 
 
 @dataclass(frozen=True)
-class Hadamard(Oracle):
+class Hadamard(EvenOracle):
     """A report is one word: t coefficients, and a sign for each."""
 
     name = "hm"
@@ -198,19 +198,10 @@ class Hadamard(Oracle):
     def estimate(self, tally: Tally) -> Floats:
         return transformed(tally.table)[: self.domain] / (self.coefficients * self.shrinking)
 
+    @property
     def _variances(self) -> tuple[float, float]:
         t, c = self.coefficients, self.shrinking
         return 1 / (t * c * c), (t - 1) / (t * c) - 1
-
-    def line(self, tally: Tally, estimate: Floats) -> tuple[Floats | float, Floats | float]:
-        other, more = self._variances()
-        return tally.people * other, more
-
-    def variance(self, counts: object) -> Floats:
-        held = checked_counts(counts, self.domain)
-        other, more = self._variances()
-        found: Floats = held.sum() * other + held * more
-        return found
 
     def work(self, people: float) -> tuple[float, float]:
         return 1e-7, 3e-9 * self.coefficients * people + 1e-9 * self.places * self.table_shape[0]
@@ -229,7 +220,7 @@ class Hadamard(Oracle):
 
 
 @dataclass(frozen=True)
-class HadamardResponse(Oracle):
+class HadamardResponse(NumberedReports, Oracle):
     """A report is a column."""
 
     name = "hr"
@@ -271,10 +262,6 @@ class HadamardResponse(Oracle):
         return 1 << (-(-self.domain // self.blocks)).bit_length()
 
     @property
-    def bits(self) -> int:
-        return (self.outcomes - 1).bit_length()
-
-    @property
     def outcomes(self) -> int:
         return self.blocks * self.width
 
@@ -289,9 +276,6 @@ class HadamardResponse(Oracle):
             return reports
 
         return weighed(values, self.width // 2, self.outcomes, self.surplus, source, report)
-
-    def _add(self, table: Integers, reports: Array) -> None:
-        count_numbers(reports, table)
 
     @cached_property
     def shrinking(self) -> float:

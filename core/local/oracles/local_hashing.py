@@ -35,7 +35,6 @@ values are scattered over all numbers of 32 bits first, by a public bijection (t
 2008), which is nothing to privacy and brings the measured error to the formula's. Without it it was 6% above at ε = 3.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -54,8 +53,8 @@ from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Array, Floats, Integers, Truths, Words
 from ...runtime.environment import over_ranges
 from ...runtime.parameters import Seed, Whole, parameter
-from .counting import Tally, count_numbers
-from .oracle import Matrix, Pure, bits_for, checked_counts, weighed
+from .counting import Tally
+from .oracle import Matrix, NumberedReports, Pure, bits_for, checked_counts, weighed
 
 TOGETHER = 8
 VALUES_AT_ONCE = 2048  # Counters of so many values stay in the first cache while all reports go over them.
@@ -69,10 +68,12 @@ MOST_WRITTEN_OUT = 1 << 20
 class LocalHashing(Pure):
     """A report is a hash function and a cell: the words a, and b with the cell in its lower half."""
 
+    report_words = 2
+
     @property
-    @abstractmethod
     def cells(self) -> int:
-        """g."""
+        """g: as many as leave the least variance."""
+        return round(self.odds) + 1
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
@@ -81,10 +82,6 @@ class LocalHashing(Pure):
     @property
     def bits(self) -> int:
         return 64 + 32 + bits_for(self.cells)
-
-    @property
-    def report_words(self) -> int:
-        return 2
 
     def _reports(self, values: Integers, source: Source) -> Array:
         law = PublicCoins(WORD, (len(values), 2))
@@ -223,10 +220,7 @@ class BinaryHashing(LocalHashing):
     name = "blh"
     title = "binary local hashing"
     paper = "Bassily, Smith 2015"
-
-    @property
-    def cells(self) -> int:
-        return 2
+    cells = 2
 
 
 @dataclass(frozen=True)
@@ -237,16 +231,12 @@ class OptimalHashing(LocalHashing):
     title = "optimal local hashing"
     paper = "Wang, Blocki, Li, Jha 2017"
 
-    @property
-    def cells(self) -> int:
-        return round(self.odds) + 1
-
 
 FAMILY = 0x464C48
 
 
 @dataclass(frozen=True)
-class FastHashing(LocalHashing):
+class FastHashing(NumberedReports, LocalHashing):
     """A report is one number: that of the function times g, and the cell."""
 
     name = "flh"
@@ -257,6 +247,7 @@ class FastHashing(LocalHashing):
     seed: int = parameter(Seed("The seed of the hash functions"), None)  # Public; the functions follow from it.
     # 1 where values are scattered before they are hashed; 0 in surveys of earlier versions.
     scattered: int = parameter(Whole("Whether values are scattered", 0, 1), 1)
+    report_words = 0
 
     @classmethod
     def read(cls, value: object) -> dict[str, Any]:
@@ -275,20 +266,8 @@ class FastHashing(LocalHashing):
         return scatter(values) if self.scattered else values
 
     @property
-    def cells(self) -> int:
-        return round(self.odds) + 1
-
-    @property
-    def bits(self) -> int:
-        return bits_for(self.outcomes)
-
-    @property
     def outcomes(self) -> int:
         return self.functions * self.cells
-
-    @property
-    def report_words(self) -> int:
-        return 0
 
     @property
     def table_shape(self) -> tuple[int, ...]:
@@ -312,9 +291,6 @@ class FastHashing(LocalHashing):
 
     def _fits(self, reports: Array) -> Truths:
         return reports < self.outcomes
-
-    def _add(self, table: Integers, reports: Array) -> None:
-        count_numbers(reports, table)
 
     def supports(self, tally: Tally) -> Integers:
         counts, keys = np.zeros(self.domain, np.int64), self.keys(np.arange(self.domain)).astype(np.uint64)

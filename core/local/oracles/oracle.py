@@ -34,7 +34,7 @@ from ...privacy.replay.laws import WeighedReports
 from ...privacy.replay.tape import drawn
 from ...runtime.counter_tables import Array, Floats, Integers, Truths
 from ...runtime.parameters import Kind, Registry, Validated, Whole, parameter
-from .counting import Counted, Tally
+from .counting import Counted, Tally, count_numbers
 
 LEAST_EPSILON = Decimal("0.001")
 LARGEST_EPSILON = 16
@@ -186,8 +186,39 @@ class Oracle(Counted, Validated):
         return max(ratios)
 
 
+class NumberedReports(Counted):
+    """Reports that are numbers below `outcomes`, and are counted as such."""
+
+    @property
+    def bits(self) -> int:
+        return bits_for(self.outcomes)
+
+    def _add(self, table: Integers, reports: Array) -> None:
+        count_numbers(reports, table)
+
+
 @dataclass(frozen=True)
-class Pure(Oracle):
+class EvenOracle(Oracle):
+    """An oracle that is as exact about every value as about any other."""
+
+    @property
+    @abstractmethod
+    def _variances(self) -> tuple[float, float]:
+        """Variance that one person adds to an estimate of another value, and what it is more of their own."""
+
+    def line(self, tally: Tally, estimate: Floats) -> tuple[Floats | float, Floats | float]:
+        other, more = self._variances
+        return tally.people * other, more
+
+    def variance(self, counts: object) -> Floats:
+        held = checked_counts(counts, self.domain)
+        other, more = self._variances
+        found: Floats = held.sum() * other + held * more
+        return found
+
+
+@dataclass(frozen=True)
+class Pure(EvenOracle):
     """An oracle in which every report speaks for some values, and against the others.
 
     A report of someone with value x speaks for x with probability p, and for any other given value with probability q,
@@ -215,19 +246,8 @@ class Pure(Oracle):
 
     @cached_property
     def _variances(self) -> tuple[float, float]:
-        """Variance that one person adds to an estimate of another value, and what it is more of their own."""
         p, q = self.chances
         return float(q * (1 - q) / (p - q) ** 2), float((1 - p - q) / (p - q))
-
-    def line(self, tally: Tally, estimate: Floats) -> tuple[Floats | float, Floats | float]:
-        other, more = self._variances
-        return tally.people * other, more
-
-    def variance(self, counts: object) -> Floats:
-        held = checked_counts(counts, self.domain)
-        other, more = self._variances
-        found: Floats = held.sum() * other + held * more
-        return found
 
 
 def checked_counts(counts: object, domain: int) -> Floats:
@@ -278,7 +298,7 @@ def picked(supporting: int, outcomes: int, surplus: int, count: int, stream: Str
 
 def bits_for(outcomes: int) -> int:
     """Bits that tell so many outcomes apart."""
-    return max(1, math.ceil(math.log2(outcomes)) if outcomes < 1 << 50 else (outcomes - 1).bit_length())
+    return max(1, (outcomes - 1).bit_length())
 
 
 ORACLES: Registry[Oracle] = Registry(__package__ or "", Oracle, "The oracle")  # type: ignore[type-abstract]

@@ -31,8 +31,8 @@ from ...privacy.noise.responses import UNIT
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Array, Integers
 from ...runtime.parameters import Resolved, Whole, parameter
-from .counting import Tally, count_numbers
-from .oracle import Matrix, Pure, bits_for, weighed
+from .counting import Tally
+from .oracle import Matrix, NumberedReports, Pure, bits_for, weighed
 
 SPARE_BITS = 4
 # Points that a file may ask for, and that are chosen, for which counting takes 2 GiB.
@@ -40,7 +40,7 @@ LARGEST_FIELD, MOST_POINTS, MOST_CHOSEN = 1 << 26, 1 << 27, 1 << 25
 
 
 @dataclass(frozen=True)
-class ProjectiveGeometry(Pure):
+class ProjectiveGeometry(NumberedReports, Pure):
     """A report is a point."""
 
     name = "pgr"
@@ -84,10 +84,6 @@ class ProjectiveGeometry(Pure):
         return points(self.field, self.coordinates)
 
     @property
-    def bits(self) -> int:
-        return bits_for(self.outcomes)
-
-    @property
     def table_shape(self) -> tuple[int, ...]:
         return (self.outcomes,)
 
@@ -99,9 +95,6 @@ class ProjectiveGeometry(Pure):
 
         speaking = points(self.field, self.coordinates - 1)
         return weighed(values, speaking, self.outcomes, self.surplus, source, report)
-
-    def _add(self, table: Integers, reports: Array) -> None:
-        count_numbers(reports, table)
 
     def supports(self, tally: Tally) -> Integers:
         counts: Integers = _hyperplanes(tally.table, self.field, self.coordinates)[: self.domain]

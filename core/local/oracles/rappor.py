@@ -20,7 +20,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -59,6 +58,7 @@ class Rappor(LocalSketch):
     cohorts: int = parameter(Whole("The number of cohorts", 1, 1 << 12), 64)
     one_sent: float = parameter(Number("How often a kept one is sent", 0.0, 1.0), 1.0)
     zero_sent: float = parameter(Number("How often a kept zero is sent as one", 0.0, 1.0), 0.0)
+    report_type = np.dtype(np.uint64)
 
     def _check(self) -> None:
         if self.hashes >= self.width or not self.zero_sent < self.one_sent:
@@ -111,10 +111,6 @@ class Rappor(LocalSketch):
     def report_words(self) -> int:
         """Words of a report: the cohort, and bits."""
         return 1 + -(-self.width // 64)
-
-    @property
-    def report_type(self) -> np.dtype[Any]:
-        return np.dtype(np.uint64)
 
     @property
     def oracle_title(self) -> str:

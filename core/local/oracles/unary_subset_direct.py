@@ -53,8 +53,8 @@ from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
 from ...runtime.counter_tables import Array, Integers, Truths
 from ...runtime.parameters import Resolved, Whole, parameter
-from .counting import count_bits, count_numbers
-from .oracle import MOST_VALUES, Matrix, Pure, bits_for, weighed
+from .counting import count_bits
+from .oracle import MOST_VALUES, Matrix, NumberedReports, Pure, weighed
 
 MOST_WRITTEN_OUT = 10
 
@@ -237,7 +237,7 @@ class SubsetSelection(Bits):
 
 
 @dataclass(frozen=True)
-class DirectEncoding(Pure):
+class DirectEncoding(NumberedReports, Pure):
     """Every person reports a value."""
 
     name = "de"
@@ -250,10 +250,6 @@ class DirectEncoding(Pure):
         return Fraction(self.surplus + UNIT, total), Fraction(UNIT, total)
 
     @property
-    def bits(self) -> int:
-        return bits_for(self.domain)
-
-    @property
     def outcomes(self) -> int:
         return self.domain
 
@@ -262,9 +258,6 @@ class DirectEncoding(Pure):
             return np.where(place == 0, values, anything).astype(self.report_type)
 
         return weighed(values, 1, self.domain, self.surplus, source, report)
-
-    def _add(self, table: Integers, reports: Array) -> None:
-        count_numbers(reports, table)
 
     def transition_matrix(self) -> Matrix:
         p, q = self.chances
