@@ -80,7 +80,9 @@ export const isolated = (text) => (typeof text === "string" ? text.replace(FROM_
 /** Change what is there only where it is another: a browser lays out and paints again what was touched. */
 export const put = (node, words) => {
   const text = isolated(words);
-  if (node.textContent !== text) node.textContent = text;
+  if (node.textContent === text) return;
+  if (text && node.firstChild?.data) node.firstChild.data = text; // as long as there is a text, no style has to be found again
+  else node.textContent = text;
 };
 
 /** An element with attributes and children; every text becomes a text and nothing else. */
