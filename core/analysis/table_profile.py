@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..domain import Coordinate, Cyclic, Dates, Domain, Ordered
-from ..domain.round_columns import LATITUDE
+from ..domain.column_entries import as_places
+from ..domain.round_columns import LATITUDE, LONGITUDE
 from ..formatting.numbers import in_rising_order, listed, shortened
 from ..sketches.tables.table_answers import TableAnswers
 from ..sketches.tables.table_axes import Axis
@@ -37,11 +38,12 @@ def missing_in_words(domain: Domain) -> str:
 
 def place_columns(answers: TableAnswers) -> tuple[str, str] | None:
     """The columns of a map, longitude and latitude, where they were measured together."""
-    found = {axis.column.axis: axis.name for axis in answers.axes if isinstance(axis.column, Coordinate)}
+    columns = as_places([axis.column for axis in answers.axes])
+    found = {column.axis: column.name for column in columns if isinstance(column, Coordinate)}
     if len(found) < 2:
         return None
-    names = tuple(name for _, name in sorted(found.items(), key=lambda one: one[0] == LATITUDE))
-    return (names[0], names[1]) if measured(answers, names) else None
+    names = (found[LONGITUDE], found[LATITUDE])
+    return names if measured(answers, names) else None
 
 
 def words_for_cells(axis: Axis, cells: Sequence[int]) -> str:

@@ -3,7 +3,8 @@
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,6 +134,24 @@ def degrees_of(name: str) -> str | None:
     if ends & LATITUDES and not ends & LONGITUDES:
         return "latitude"
     return "longitude" if tidy == "long" or (ends & LONGITUDES and not ends & LATITUDES) else None
+
+
+def as_places(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Columns as pictures draw them: on a map also numbers whose names and ends are those of a place, as when found."""
+    pairs: dict[frozenset[str], dict[str, Numeric]] = {}
+    for column in columns:
+        axis = degrees_of(column.name)
+        if axis and isinstance(column, Numeric) and not column.scale:
+            place = frozenset(tidy_name(column.name).split("_")) - LATITUDES - LONGITUDES - {"long"}
+            pairs.setdefault(place, {})[axis] = column
+    found: dict[str, Column] = {}
+    for pair in (pair for pair in pairs.values() if len(pair) == 2):
+        north, east = pair["latitude"], pair["longitude"]
+        beyond = 360.0 if east.high > 180.0 else 0.0
+        with suppress(RequestError):  # where positions cannot lie between such ends
+            drawn = position(north.name, east.name, north.low, north.high, east.low, east.high - beyond)
+            found |= {column.name: column for column in drawn}
+    return tuple(found.get(column.name, column) for column in columns)
 
 
 def kind_for(name: str) -> str | None:

@@ -22,6 +22,7 @@ from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice, check_number, exact_fields, field_names
 from .categorical import Categorical
 from .column import Scalar
+from .column_entries import as_places
 from .columns import Column, column_from_dict, column_to_dict
 from .dates import Dates
 from .encoders import Encoder
@@ -176,6 +177,11 @@ class Domain:
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def drawn(self) -> dict[str, Column]:
+        """The columns by name as pictures draw them."""
+        return {column.name: column for column in as_places(self.columns)}
 
     @cached_property
     def fields(self) -> tuple[str, ...]:

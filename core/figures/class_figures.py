@@ -50,7 +50,7 @@ def class_colour(code: int) -> str:
 
 def decision_figure(drawn: DecisionMap, domain: Domain, asked: tuple[object, object] | None = None) -> go.Figure:
     """A map of decisions: the colour and name of each class where it is surely the answer, hatching elsewhere."""
-    columns = {column.name: column for column in domain.columns}
+    columns = domain.drawn
     x, y = Axis.of(columns[drawn.x], drawn.x_values), Axis.of(columns[drawn.y], drawn.y_values)
     figure = go.Figure(
         [

@@ -105,7 +105,7 @@ def density_figure(
     Modes; bars have none. `asked`: the values of the picture's columns that are asked. `lines`: an outline under a map
     of coordinates; None for coasts and borders.
     """
-    columns = {column.name: column for column in domain.columns}
+    columns = domain.drawn
     if isinstance(picture, Heatmap):
         return density_map(picture, (columns[picture.x], columns[picture.y]), noun, marks, asked, lines)
     column, value = columns[picture.column], asked[0] if asked else None

@@ -39,7 +39,7 @@ def difference_figure(picture: Curve | Heatmap, domain: Domain, title: str, shar
 
     `shares`: whether they are shares, which are written as such.
     """
-    columns = {column.name: column for column in domain.columns}
+    columns = domain.drawn
     if isinstance(picture, Heatmap):
         return _map(picture, columns, title, shares)
     column = columns[picture.column]

@@ -43,7 +43,7 @@ def distance_figure(
     `picture`: Average distances, not sums, over one or two columns of ``domain``. `unit`: of distance, "" where there
     is none. `marks`: Centres.
     """
-    columns = {column.name: column for column in domain.columns}
+    columns = domain.drawn
     if isinstance(picture, Heatmap):
         return _map(picture, (columns[picture.x], columns[picture.y]), unit, marks, asked)
     column, value = columns[picture.column], asked[0] if asked else None

@@ -194,7 +194,7 @@ def film_figure(
     slider. `prefix`: what stands before the mark of the frame that is shown. `top`: where the colours end; None for the
     highest value that is seen on any of them. `marks`: Modes, which lie on every frame.
     """
-    columns = {column.name: column for column in domain.columns}
+    columns = domain.drawn
     pair = (columns[pictures[0].x], columns[pictures[0].y])
     figure = density_map(pictures[start], pair, noun, marks)
     x, y = Axis.of(pair[0], pictures[0].x_values), Axis.of(pair[1], pictures[0].y_values)
@@ -261,7 +261,7 @@ SHADES = LIGHT_SHADES[2:8]  # The shades of the scale that stand out from either
 
 
 def axes_of_volume(volume: Volume, domain: Domain) -> tuple[Axis, Axis, Axis]:
-    columns = {column.name: column for column in domain.columns}
+    columns = domain.drawn
     x, y, z = (
         Axis.of(columns[name], values)
         for name, values in zip((volume.x, volume.y, volume.z), volume.places, strict=True)

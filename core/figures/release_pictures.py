@@ -31,7 +31,7 @@ from .traces import hidden_by_noise, on_paper
 
 def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:
     """The axes of a picture: one of a curve, two of a map."""
-    columns = {column.name: column for column in release.domain.columns}
+    columns = release.domain.drawn
     if isinstance(picture, Curve):
         return (Axis.of(columns[picture.column], picture.values),)
     return Axis.of(columns[picture.x], picture.x_values), Axis.of(columns[picture.y], picture.y_values)
@@ -40,7 +40,7 @@ def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:
 def axes_of_columns(domain: Domain, names: Sequence[str]) -> tuple[Axis, ...]:
     """The axes of columns of which no picture is there."""
     found = []
-    for column in (domain.columns[domain.names.index(name)] for name in names):
+    for column in (domain.drawn[name] for name in names):
         if isinstance(column, (Categorical, Ordered)):
             values = np.array(column.categories)
         else:

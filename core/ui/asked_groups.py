@@ -127,8 +127,7 @@ def _map(opened: Opened, release: Release, columns: tuple[str, ...], rule: str, 
     asked.start((drawn.x_values[len(drawn.x_values) // 2], drawn.y_values[len(drawn.y_values) // 2]))
     domain = asked_domain(release)
     axes = tuple(
-        Axis.of(domain.columns[domain.names.index(name)], values)
-        for name, values in ((drawn.x, drawn.x_values), (drawn.y, drawn.y_values))
+        Axis.of(domain.drawn[name], values) for name, values in ((drawn.x, drawn.x_values), (drawn.y, drawn.y_values))
     )
     main, aside = st.columns([2, 1], gap="large")
     title = f"Groups over {listed(columns)}"

@@ -339,6 +339,24 @@ def test_while_somebody_drags_words_follow_what_is_drawn_and_nothing_is_left_to_
 
 
 @pytest.mark.thorough
+def test_places_that_were_found_are_a_map_without_specks_that_noise_makes_in_many_cells(page, tmp_path):
+    """It was two histograms; and in a map of thousands of cells one of forty seemed to have somebody."""
+    place = np.random.default_rng(4).normal((48.85, 2.35), 0.3, (5_000, 2))
+    columns = (Numeric("lat", 41.3125, 51.125), Numeric("lng", -5.1875, 8.25))
+    made = release(Tables.of(Domain(columns), 40), pd.DataFrame(place, columns=["lat", "lng"]), Budget(epsilon=2))
+    show(page, made, tmp_path)
+    assert re.match(r"Densest around 4[89]\.\d° north, 2\.\d° east", page.locator(".card.map .says").inner_text())
+    shaded = page.evaluate("""() => {
+      const { map } = frostglass.overview;
+      const hidden = [...map.hidden(map.found)];
+      return hidden.flatMap((one, i) => one ? [] : [[i % 40, Math.floor(i / 40)]]);
+    }""")
+    far = [cell for cell in shaded if np.hypot(cell[0] - 22, cell[1] - 30) > 9]
+    assert len(shaded) > 20 and not far
+    assert page.evaluate("frostglass.overview.map.lines.getAttribute('d').length") > 200
+
+
+@pytest.mark.thorough
 def test_while_somebody_drags_few_pictures_follow_in_a_frame_and_nothing_is_measured(page, tmp_path):
     """On a slow machine, where words make a card higher, which was taken for another width: all was drawn and kept."""
     show(page, table_made(), tmp_path)

@@ -23,6 +23,28 @@ from core.domain.declarations import stated
 from core.errors import RequestError
 
 LETTERS = ("a", "b", "ß c")
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude", "drawn"),
+    [
+        (Numeric("lat", 41.3125, 51.125), Numeric("Lng", -5.1875, 8.25), True),
+        (Numeric("start_latitude", -45, -8), Numeric("start_longitude", 110, 190), True),
+        (Numeric("start_lat", 41, 51), Numeric("end_lon", -5, 8), False),
+        (Numeric("lat", 41, 51), Numeric("x", -5, 8), False),
+        (Numeric("lat", 41, 151), Numeric("lon", -5, 8), False),
+        (Numeric("lat", 1, 51, scale="log"), Numeric("lon", -5, 8), False),
+    ],
+)
+def test_numbers_whose_names_and_ends_are_those_of_a_place_are_drawn_as_one(latitude, longitude, drawn):
+    """As discovery finds them; what is counted, and between which ends, stays as it is."""
+    domain = Domain((longitude, Numeric("age", 0, 120), latitude))
+    found = domain.drawn
+    assert list(found) == list(domain.names) and found["age"] == domain.columns[1]
+    assert [one.kind for one in found.values()].count("coordinate") == 2 * drawn
+    assert all((found[one.name].low, found[one.name].high) == (one.low, one.high) for one in domain.columns)
+
+
 bound = st.floats(-1e12, 1e12)
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 

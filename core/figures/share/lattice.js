@@ -34,7 +34,7 @@ const where = (count, holds) => {
  * unless most of its closest neighbours stand out from the noise of all places together, and of what is left only the
  * parts are seen in which some place does. Categories have no neighbours.
  */
-export const hiddenByNoise = ({ est, low, high, error, shape }, together, noise, categories) => {
+export const hiddenByNoise = ({ est, low, high, error = null, shape }, together, noise, categories) => {
   const drowned = where(low.length, (i) => low[i] <= 0);
   if (categories) return drowned;
   const wide = (i) => error?.[i] ?? (high[i] - low[i]) / 3.92;

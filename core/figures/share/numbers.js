@@ -60,7 +60,7 @@ export const groupsApart = (groups, what) => {
 };
 
 /** Deviations that a normal variable passes with a chance below a half (Abramowitz and Stegun 26.2.22, to .003). */
-const deviations = (chance) => {
+export const deviations = (chance) => {
   const t = Math.sqrt(-2 * Math.log(chance));
   return t - (2.30753 + 0.27061 * t) / (1 + 0.99229 * t + 0.04481 * t * t);
 };
@@ -181,6 +181,12 @@ export const stretchWords = (axis, first, last) => {
   const [low, high] = [axis.edges[first], axis.edges[last + 1] - axis.gap];
   return `${valueWords(axis, low)} to ${withUnit(valueWords(axis, high), axis.unit)}`;
 };
+
+/** The middle of a cell of a map, as people say where something is: "45.8° north, 4.8° east". */
+export const onEarth = ([across, up], x, y) => [[up, y, "north", "south"], [across, x, "east", "west"]].map(([{ edges, ...axis }, cell, more, less]) => {
+  const middle = ownDegrees(axis, (edges[cell] + edges[cell + 1]) / 2);
+  return `${digitsOf(Math.abs(middle), edges[cell + 1] - edges[cell], Math.round)}° ${middle < 0 ? less : more}`;
+}).join(", ");
 
 /** A value of a column in the digits that an error supports; without one, that its cells do. */
 export const valueWords = (axis, exact, error = null) => {

@@ -1,6 +1,6 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
 import { SHADES, element, isolated, plainTable, put, selectOf } from "./canvas.js";
-import { bandWords, groupsApart, leadOf, listed, mostOf, rivalsOf, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, valueWords, wholeDigits, withUnit } from "./numbers.js";
+import { bandWords, groupsApart, leadOf, listed, mostOf, onEarth, rivalsOf, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, valueWords, wholeDigits, withUnit } from "./numbers.js";
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, hatchPattern, rectangle, roundedUp } from "./pictures.js";
 import { csvOf, save } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
@@ -361,7 +361,7 @@ export class Overview {
     const [x, y] = [most % this.axes[across].cells, Math.floor(most / this.axes[across].cells)];
     const words = picture.map ? "Densest around" : seen.est[most] > 0.5 ? "Most are" : "Most often";
     const surely = picture.map || !rivalsOf(seen, most, -1).length;
-    put(says, surely ? `${words} ${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareDigits(seen, most)}.` : "No place surely has most: noise hides which.");
+    put(says, surely ? `${words} ${this.placed(places, x, y)}: ${shareDigits(seen, most)}.` : "No place surely has most: noise hides which.");
     picture.place.setAttribute("aria-label", `${this.axes[across].name} and ${this.axes[up].name}: ${says.textContent}`);
     return seen;
   }
@@ -376,12 +376,16 @@ export class Overview {
   }
 
   cellTip(seen, places, x, y) {
-    const [across, up] = places;
-    return `${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareWords(seen, y * this.axes[across].cells + x)}`;
+    return `${this.placed(places, x, y)}: ${shareWords(seen, y * this.axes[places[0]].cells + x)}`;
+  }
+
+  placed(places, x, y) {
+    const axes = places.map((place) => this.axes[place]);
+    return places === this.facts.map?.columns ? onEarth(axes, x, y) : axes.map((axis, side) => stretchWords(axis, ...[[x, x], [y, y]][side])).join(", ");
   }
 
   startGroups() {
-    const numbers = this.axes.map((_, place) => place).filter((place) => this.axes[place].kind === "number" && this.tables.measured([place]));
+    const numbers = this.axes.map((_, place) => place).filter((place) => this.axes[place].kind === "number" && !this.facts.map?.columns.includes(place));
     const measured = (of, by) => of !== by && this.tables.measured([of, by]);
     const pairs = (this.strengths ?? []).map(({ columns }) => columns).flatMap(([a, b]) => [[a, b], [b, a]]);
     const usual = pairs.find(([of, by]) => numbers.includes(of) && this.axes[by].cells <= MOST_GROUPS) ?? pairs.find(([, by]) => this.axes[by].cells <= MOST_GROUPS);

@@ -3,7 +3,8 @@
 // Each is some paths whose outlines change while somebody drags, so that a frame costs a few attributes a picture.
 // Ends of bars fade as the error has it: how dark a place is says how likely the exact number reaches to it.
 import { SHADES, cutTo, element, isolated, put, textWidth } from "./canvas.js";
-import { marksOf, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
+import { hiddenByNoise } from "./lattice.js";
+import { deviations, marksOf, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
 
 export const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
 let namespace = ""; // no address stands in the page, this one neither: a browser says it when it is asked
@@ -455,7 +456,7 @@ export class Picture extends Pointed {
 
 /** Two columns: the share of every combination of cells, on a map with its outlines where they are places. */
 export class CellPicture extends Pointed {
-  across; map; up;
+  across; begins; ends; map; up; window;
 
   /** @param {{picked: (ends: number[][], done: boolean) => void, tip: (x: number, y: number) => string, said: (words: string) => void}} asks */
   constructor(across, up, asks, map = null) {
@@ -465,7 +466,8 @@ export class CellPicture extends Pointed {
     this.hatched = drawing("path", { class: "hatched" });
     this.lines = drawing("path", { class: "coast" });
     this.brush = drawing("path", { class: "brush" });
-    this.svg.append(...this.shades, this.hatched, this.lines, this.brush, this.words);
+    this.window = drawing("svg", {}, this.lines); // lines end with the map
+    this.svg.append(...this.shades, this.hatched, this.window, this.brush, this.words);
   }
 
   press(event) {
@@ -484,30 +486,39 @@ export class CellPicture extends Pointed {
     if (!width) return;
     if (width !== this.width) this.lay(width);
     const [columns, rows] = [this.across.valued, this.up.valued];
-    const seen = (i) => kind === "guess" || told(found.low[i]);
+    const hidden = kind === "guess" ? null : this.hidden(found);
     const own = (x, y) => y * this.across.cells + x;
+    const isSeen = (x, y) => !hidden?.[y * columns + x];
     let most = 0;
-    for (let y = 0; y < rows; y++) for (let x = 0; x < columns; x++) if (seen(own(x, y))) most = Math.max(most, found.est[own(x, y)]);
+    for (let y = 0; y < rows; y++) for (let x = 0; x < columns; x++) if (isSeen(x, y)) most = Math.max(most, found.est[own(x, y)]);
     // Neighbours of one shade are one piece; those that the noise hides are behind all shades.
     const paths = this.shades.map(() => "");
-    let hidden = "";
+    let behind = "";
     for (let y = 0; y < rows; y++) {
       const [top, height] = [this.y(y + 1), this.y(y) - this.y(y + 1) + 0.3];
-      const shadeAt = (x) => (seen(own(x, y)) ? Math.min(SHADES - 1, Math.floor(Math.sqrt(Math.max(0, found.est[own(x, y)]) / (most || 1)) * SHADES)) : -1);
+      const shadeAt = (x) => (isSeen(x, y) ? Math.min(SHADES - 1, Math.floor(Math.sqrt(Math.max(0, found.est[own(x, y)]) / (most || 1)) * SHADES)) : -1);
       for (let x = 0, shade = shadeAt(0); x < columns;) {
         const first = x++;
         let next = -2;
         while (x < columns && (next = shadeAt(x)) === shade) x++;
         const piece = rectangle(this.x(first), top, this.x(x) - this.x(first) + 0.3, height);
-        if (shade < 0) hidden += piece;
+        if (shade < 0) behind += piece;
         else paths[shade] += piece;
         shade = next;
       }
     }
     this.shades.forEach((path, i) => trace(path, paths[i]));
-    trace(this.hatched, hidden);
+    trace(this.hatched, behind);
     this.place.classList.toggle("guessed", kind === "guess");
     this.drawBox();
+  }
+
+  /** Which cells the noise hides; of numbers none is seen that noise alone may make among so many. */
+  hidden({ est, low, high }) {
+    const [{ valued: columns, cells }, { valued: rows }] = [this.across, this.up];
+    const own = (values) => Float64Array.from({ length: rows * columns }, (_, i) => values[Math.floor(i / columns) * cells + (i % columns)]);
+    const isNamed = [this.across, this.up].some(({ kind }) => kind === "category");
+    return hiddenByNoise({ est: own(est), low: own(low), high: own(high), shape: [rows, columns] }, deviations(0.025 / (rows * columns)), null, isNamed);
   }
 
   lay(width) {
@@ -518,22 +529,29 @@ export class CellPicture extends Pointed {
     if (!map) height = Math.max(height, 150);
     let wide = right - left;
     if (map) {
-      const middle = ((up.low + up.high) / 2) * (Math.PI / 180);
-      const ratio = (up.high - up.low) / ((across.high - across.low) * Math.cos(middle));
+      const [[west, east], [south, north]] = this.ends = [across, up].map((axis) => [0, axis.valued].map((edge) => edgesOf(axis)[edge]));
+      const ratio = (north - south) / ((east - west) * Math.cos(((south + north) / 2) * (Math.PI / 180)));
       height = Math.min(wide * ratio, 520);
       wide = height / ratio;
     }
     this.plot = { left: map ? (right - wide) / 2 : left, top: map ? 0 : 6, width: wide, height };
     this.sized(width, height + (map ? 2 : 46));
-    this.x = (cell) => this.plot.left + (cell / across.valued) * wide;
-    this.y = (cell) => this.plot.top + (1 - cell / up.valued) * height;
+    // On a map a cell is as large as what it stands for; elsewhere all are alike.
+    this.begins = [across, up].map((axis) => Array.from({ length: axis.valued + 1 }, (_, cell) => {
+      const [edge, first, last] = [cell, 0, axis.valued].map((one) => (map ? edgesOf(axis)[one] : one));
+      return (edge - first) / (last - first);
+    }));
+    const share = (begins, cell, first = Math.floor(cell)) => begins[first] + (cell - first) * ((begins[first + 1] ?? 0) - begins[first]);
+    this.x = (cell) => this.plot.left + share(this.begins[0], cell) * wide;
+    this.y = (cell) => this.plot.top + (1 - share(this.begins[1], cell)) * height;
     if (map) this.layCoasts();
     else this.layNames();
   }
 
   layCoasts() {
-    const { across, up, plot } = this;
-    const at = ([x, y]) => `${(plot.left + ((x - across.low) / (across.high - across.low)) * plot.width).toFixed(1)} ${(plot.top + (1 - (y - up.low) / (up.high - up.low)) * plot.height).toFixed(1)}`;
+    const { ends: [[west, east], [south, north]], plot } = this;
+    const at = ([x, y]) => `${(((x - west) / (east - west)) * plot.width).toFixed(1)} ${((1 - (y - south) / (north - south)) * plot.height).toFixed(1)}`;
+    for (const [name, value] of Object.entries({ x: plot.left, y: plot.top, width: plot.width, height: plot.height })) this.window.setAttribute(name, String(value));
     this.lines.setAttribute("d", this.map.lines.map((line) => `M${line.map(at).join("L")}`).join(""));
     this.words.append(drawing("path", { class: "frame", d: rectangle(plot.left, plot.top, plot.width, plot.height) }));
   }
@@ -564,8 +582,8 @@ export class CellPicture extends Pointed {
   cellAt(event) {
     const box = this.svg.getBoundingClientRect();
     const { left, top, width, height } = this.plot;
-    const inside = (share, count) => Math.min(Math.max(Math.floor(share * count), 0), count - 1);
-    return [inside((event.clientX - box.left - left) / width, this.across.valued), inside(1 - (event.clientY - box.top - top) / height, this.up.valued)];
+    const inside = (share, begins) => Math.min(Math.max(begins.findLastIndex((begin) => begin <= share), 0), begins.length - 2);
+    return [inside((event.clientX - box.left - left) / width, this.begins[0]), inside(1 - (event.clientY - box.top - top) / height, this.begins[1])];
   }
 
   move(event) {

@@ -21,6 +21,7 @@ from ...analysis.answerable import Box, map_size, noise_alone, places_along, rea
 from ...analysis.centres import nearest_place
 from ...analysis.other_columns import FEWEST_PLACES, NOTHING, Averaged, averaged_answers
 from ...domain import Categorical, Column, Cyclic, Dates, Items, Numeric, Ordered, Vector
+from ...domain.column_entries import as_places
 from ...domain.round_columns import LATITUDE, Coordinate
 from ...errors import RequestError
 from ...formatting.numbers import number, shown
@@ -48,7 +49,7 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
     Of numbers the ``gap`` between two besides, where they have steps. Of dates ``ticks``, ``origin`` and ``step``, in
     seconds since 1970. Of amounts ``ticks`` and the ``finest`` of their doublings, and bounds are in these.
     """
-    column = box.column(name)
+    column = box.domain.drawn[name]
     if isinstance(column, (Categorical, Ordered)):
         return {"name": name, "unit": "", "kind": "category", "categories": list(column.categories)}
     ends = np.array(column.bounds(1.0))
@@ -105,7 +106,7 @@ def live_facts(
         "columns": [column_facts(box, name) for name in names],
         **_noise_facts(release, known),
         "nearest": {name: _for_json(value) for name, value in held.items()},
-        "outline": _outline_facts([release.domain.columns[release.domain.names.index(name)] for name in names]),
+        "outline": _outline_facts([release.domain.drawn[name] for name in names]),
         **readings,
     }
 
@@ -317,7 +318,10 @@ def table_facts(release: Release) -> dict[str, Any] | None:
     rows, lengths, vectors = guess.directions
     return {
         "kind": "tables",
-        "axes": [axis_facts(axis) for axis in answers.axes],
+        "axes": [
+            axis_facts(*one)
+            for one in zip(answers.axes, as_places([axis.column for axis in answers.axes]), strict=True)
+        ],
         # What the file does not say of itself, or only with what was released before it.
         "known": {
             "total": answers.reading.total,
@@ -350,9 +354,8 @@ def table_facts(release: Release) -> dict[str, Any] | None:
     }
 
 
-def axis_facts(axis: TableAxis) -> dict[str, Any]:
-    """One column of tables in words; where its cells begin the page reads off the file."""
-    column = axis.column
+def axis_facts(axis: TableAxis, column: Column) -> dict[str, Any]:
+    """One column of tables in words, as it is drawn; where its cells begin the page reads off the file."""
     dates = isinstance(column, Dates)
     of_numbers = range(len(axis.categories), axis.cells)
     words = [shown(one) for one in axis.categories] + [

@@ -145,7 +145,7 @@ def _matrix(opened: Opened) -> None:
             note("Pick the columns to pair.")
             return
     note("Click or tap a picture to open it.")
-    columns = {column.name: column for column in domain.columns}
+    columns = domain.drawn
 
     def draw(pictures: Pairs, key: str) -> None:
         facts = pairs_facts(pictures, columns, _near(opened)) | {"identity": f"{key} {opened.identity} {names}"}

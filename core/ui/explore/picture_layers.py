@@ -38,8 +38,7 @@ READ = "explore-outline-read"  # Session state: the outline that was read last, 
 
 def own_outline(opened: Opened, columns: tuple[str, ...]) -> tuple[np.ndarray, ...] | None:
     """Let the visitor drop an outline in, where the picture is a map; None for the bundled one."""
-    domain = opened.release.domain
-    drawn = [domain.columns[domain.names.index(name)] for name in columns]
+    drawn = [opened.release.domain.drawn[name] for name in columns]
     if len(drawn) != 2 or not is_map(*drawn):
         return None
     with st.popover("Outline"):
@@ -266,7 +265,7 @@ def own_lines(domain: Domain, columns: tuple[str, ...], layers: Layers) -> list[
     """The outline that the visitor brought, as far as it lies on a map of two columns; None for the bundled one."""
     if layers.lines is None:
         return None
-    drawn = (domain.columns[domain.names.index(name)] for name in columns)
+    drawn = (domain.drawn[name] for name in columns)
     longitude, latitude = sorted(drawn, key=lambda one: one.axis != LONGITUDE)
     found = outlines((longitude.low, longitude.high), (latitude.low, latitude.high), layers.lines)
     return [np.round(line, 5).tolist() for line in found]
@@ -275,7 +274,7 @@ def own_lines(domain: Domain, columns: tuple[str, ...], layers: Layers) -> list[
 def film_of(opened: Opened, view: View, column: str, found: Marks | None) -> go.Figure:
     """The film of a view along a column that is neither drawn nor held, with the modes on it that were found."""
     values, pictures = public_answers.film(opened.identity, opened.release, view, column)
-    axis = Axis.of(_column(opened, column), values)
+    axis = Axis.of(opened.release.domain.drawn[column], values)
     names = [axis.words(value) for value in axis.values]
     start, prefix = len(names) // 2, in_plotly(f"{axis.name}: ")
     domain, wordless = opened.release.domain, [""] * len(names)
@@ -288,7 +287,7 @@ def add_layers(figure: go.Figure, opened: Opened, view: View, layers: Layers) ->
     if layers.groups and opened.grouped is not None:
         rule = rules(opened.grouped)[0]
         decided = drawn_map(opened.fingerprint, opened.grouped, view, rule, public_answers.LEVEL)
-        axes = tuple(Axis.of(_column(opened, name), values) for name, values in _places(decided))
+        axes = tuple(Axis.of(opened.release.domain.drawn[name], values) for name, values in _places(decided))
         add_groups(figure, decided, axes)
     if layers.far is not None:
         far = layers.far

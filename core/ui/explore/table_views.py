@@ -17,6 +17,7 @@ import streamlit as st
 from ...analysis.sql import ask_sql
 from ...analysis.table_profile import measured, missing_in_words
 from ...domain import Coordinate, Cyclic, Dates
+from ...domain.column_entries import as_places
 from ...errors import RequestError
 from ...figures.answer_sentences import SHARED_NOISE
 from ...figures.local_figures import MOST_BARS, local_bars, local_in_words
@@ -27,6 +28,7 @@ from ...formatting.numbers import percent, shortened, significant
 from ...local.local_answers import FoundRelease, LocalAnswers, SketchRelease
 from ...local.post_processing import POST, said_of
 from ...releases.release import Release
+from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis
 from ..frame.marks import choose_one, draw, note, offer, refusals, show, side
 from ..frame.session import Counted, Opened, Session
@@ -76,8 +78,9 @@ ASKED = {"How many": "COUNT(*)", "The average of": "AVG", "The middle of": "MEDI
 
 def _chosen(release: Release, key: str) -> str:
     """The question in SQL that four lists say: what, of which column, for each of which group, among whom."""
-    axes = {axis.name: axis for axis in release.asked(LEVEL).axes}
-    ordered = sorted((name for name, axis in axes.items() if not axis.categories), key=lambda name: _placed(axes[name]))
+    answers = release.asked(LEVEL)
+    axes = {axis.name: axis for axis in answers.axes}
+    ordered = sorted((name for name, axis in axes.items() if not axis.categories), key=_placed(answers).__contains__)
     summed = [name for name in ordered if not isinstance(axes[name].column, Dates)]
     counted = release.domain.many_records
     ways = [way for way in ASKED if way == "How many" or (summed if way == "The total of" else ordered)]
@@ -127,16 +130,17 @@ def first_question(release: Release) -> str:
     answers = release.asked(LEVEL)
     axes = answers.axes
     group = next((axis for axis in axes if axis.categories), axes[0])
-    numbers = [axis for axis in axes if not axis.categories and axis is not group and not _placed(axis)]
+    numbers = [axis for axis in axes if not axis.categories and axis is not group and axis.name not in _placed(answers)]
     number = next((axis for axis in numbers if measured(answers, [group.name, axis.name])), None)
     by = _quoted(group.name)
     mean = "" if number is None else f", AVG({_quoted(number.name)}) AS average"
     return f"SELECT {by}, COUNT(*) AS {_quoted(release.domain.many_records)}{mean}\nFROM records\nGROUP BY {by}"
 
 
-def _placed(axis: Axis) -> bool:
-    """Whether a column says when or where, of which nobody wants the average before they ask for it."""
-    return isinstance(axis.column, (Coordinate, Cyclic, Dates))
+def _placed(answers: TableAnswers) -> set[str]:
+    """The columns that say when or where, of which nobody wants the average before they ask for it."""
+    columns = as_places([axis.column for axis in answers.axes])
+    return {column.name for column in columns if isinstance(column, (Coordinate, Cyclic, Dates))}
 
 
 def _quoted(name: str) -> str:

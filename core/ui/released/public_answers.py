@@ -118,7 +118,7 @@ def picture_size(release: Release, view: View) -> int:
 def film(identity: str, _release: Release, view: View, column: str) -> tuple[np.ndarray, list[density.Heatmap]]:
     """The values along a column, and the map of a view at each of them."""
     places = density.axis(Box.of(_release.sketch), column, FRAMES, ends=False)
-    drawn = _release.domain.columns[_release.domain.names.index(column)]
+    drawn = _release.domain.drawn[column]
     places = places[:: -(-len(places) // MOST_FRAMES)]  # of steps in order there may be many
     axis, size = Axis.of(drawn, places), map_size(_release, AVERAGED_MAP_SIZE, len(places))
     held = [dict(view.held) | {column: axis.value(place)} for place in axis.values]
