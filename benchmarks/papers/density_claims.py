@@ -107,11 +107,7 @@ def _tree_gets_better(found: Found) -> Claim | None:
     falls = all(later < before for before, later in pairwise(curve.centres))
     rivals = {key: found.at(key, float(SHOWN)) for key in TITLES}
     said = "; ".join(f"{TITLES[key]} {value:.2%}" for key, value in rivals.items() if value is not None)
-    return Claim(
-        "The error of the paper's algorithm falls smoothly as ε grows.",
-        falls,
-        f"At ε = {SHOWN}: {said}.",
-    )
+    return Claim("The error of the paper's algorithm falls smoothly as ε grows.", falls, f"At ε = {SHOWN}: {said}.")
 
 
 def _baseline_says_nothing(found: Found) -> Claim | None:

@@ -19,10 +19,7 @@ from .density_claims import TITLES, Found, any_work, claims
 from .pictures import Line, Picture, Section, functions_figure, lines_figure
 from .work import DONE, ENDED, LONG, REFUSED, Record, Settings
 
-ERRORS = {
-    "relative_error": "mean relative error",
-    "l2_error": "L2 error of the function, relative to its norm",
-}
+ERRORS = {"relative_error": "mean relative error", "l2_error": "L2 error of the function, relative to its norm"}
 PAPER_NAMES = {
     "RACE": "race",
     "PrivBayes": "privbayes",

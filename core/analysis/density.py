@@ -127,12 +127,7 @@ def marginal_line(
 
 
 def grid(
-    release: Release,
-    x: str,
-    y: str,
-    at: Mapping[str, object] | None = None,
-    size: int = 200,
-    level: float = 0.95,
+    release: Release, x: str, y: str, at: Mapping[str, object] | None = None, size: int = 200, level: float = 0.95
 ) -> Heatmap:
     """The kernel sum over two columns, every other column held at a value.
 

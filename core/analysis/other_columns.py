@@ -69,11 +69,7 @@ def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float
 
 
 def averaged_answers(
-    release: Release,
-    drawn: Mapping[str, np.ndarray],
-    held: Mapping[str, np.ndarray],
-    averaged: Averaged,
-    level: float,
+    release: Release, drawn: Mapping[str, np.ndarray], held: Mapping[str, np.ndarray], averaged: Averaged, level: float
 ) -> Answers:
     """Answers at m combinations of values of the drawn columns.
 

@@ -234,11 +234,7 @@ def _caught(out: dict[str, Any]) -> Iterator[None]:
             yield
     finally:
         root.removeHandler(handler)
-        out |= {
-            "standard output": shown.getvalue(),
-            "standard error": said.getvalue(),
-            "the log": logged.getvalue(),
-        }
+        out |= {"standard output": shown.getvalue(), "standard error": said.getvalue(), "the log": logged.getvalue()}
 
 
 def _on_disk(folder: Path) -> dict[str, Any]:

@@ -33,8 +33,7 @@ PlanArgument = Annotated[Path, Argument(metavar="PLAN", help="The plan of the ro
 KeyOption = Annotated[Path, Option("--key", metavar="FILE", help="Your key, as 'combine key' wrote it.")]
 OutOption = Annotated[Path, Option(metavar="FILE", help="The file to write.")]
 MessagesArgument = Annotated[
-    list[Path],
-    Argument(metavar="FILES", help="Messages of the round, in any order; what is not needed is left alone."),
+    list[Path], Argument(metavar="FILES", help="Messages of the round, in any order; what is not needed is left alone.")
 ]
 
 

@@ -147,10 +147,7 @@ def _steps(texts: list[str] | tuple[str, ...]) -> dict[str, float]:
 
 @grouped
 def train(
-    target: Annotated[
-        str,
-        Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates."),
-    ],
+    target: Annotated[str, Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates.")],
     out: Annotated[
         Path,
         Option(

@@ -120,12 +120,7 @@ class PrivateChosenClassifier(LabelledEstimator):
         return one
 
     def _keep_given(
-        self,
-        domain: Domain,
-        points: np.ndarray,
-        labels: np.ndarray,
-        budget: Budget,
-        payer: LedgerAccount | None,
+        self, domain: Domain, points: np.ndarray, labels: np.ndarray, budget: Budget, payer: LedgerAccount | None
     ) -> None:
         """All of those that were named, whatever a forecast would say."""
         places = {name: place for place, name in enumerate(domain.categories_of(CLASS))}

@@ -110,11 +110,7 @@ class Choice:
         return {"label": self.label, "candidates": [one.title for one in self.entrants]}
 
     def fit(
-        self,
-        source: Source,
-        *,
-        spend: Callable[[Cost], object] | None = None,
-        noise_source: NoiseSource | None = None,
+        self, source: Source, *, spend: Callable[[Cost], object] | None = None, noise_source: NoiseSource | None = None
     ) -> File:
         """Read the records once, spend the budget, make everything and keep the best.
 

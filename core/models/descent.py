@@ -255,10 +255,7 @@ class Descent(GaussianTables, Trained[Model]):
     def slopes(self, units: np.ndarray, goals: Any, weights: np.ndarray, most: np.ndarray) -> np.ndarray:
         """The exact sum of residuals times standardised records, int64 (rows, d + 1), at whole coefficients."""
         return sums_of_slopes(
-            units,
-            weights,
-            float(UNIT << BITS),
-            lambda scores, here: self.residuals(scores, goals[here], most[here]),
+            units, weights, float(UNIT << BITS), lambda scores, here: self.residuals(scores, goals[here], most[here])
         )
 
     @cached_property

@@ -198,13 +198,7 @@ class Comparison(Generic[Asked]):
         return self._frames("sum", level, (column, by), where)
 
     def quantile(
-        self,
-        column: str,
-        quantile: float = 0.5,
-        by: str | Sequence[str] = (),
-        *,
-        level: float = 0.95,
-        **where: object,
+        self, column: str, quantile: float = 0.5, by: str | Sequence[str] = (), *, level: float = 0.95, **where: object
     ) -> pd.DataFrame:
         """By how much quantiles of a column differ, one row a group."""
         return self._frames("quantile", level, (column, quantile, by), where)

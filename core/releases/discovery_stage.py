@@ -28,22 +28,8 @@ from ..sources import Source
 from ..sources.delimited import DelimitedSource
 from ..sources.frames_and_arrays import FrameSource
 from .alike_questions import columns_alike, found_categories
-from .discovery_reading import (
-    Scale,
-    Second,
-    Third,
-    Votes,
-)
-from .found import (
-    ON_MISSING,
-    OTHER,
-    Discovered,
-    FoundColumn,
-    Measured,
-    beside,
-    counted_as,
-    found_plainly,
-)
+from .discovery_reading import Scale, Second, Third, Votes
+from .found import ON_MISSING, OTHER, Discovered, FoundColumn, Measured, beside, counted_as, found_plainly
 from .found_ranges import found_ranges
 from .stages import Known, Offer, Progress, Stage
 

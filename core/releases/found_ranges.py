@@ -16,14 +16,7 @@ from ..domain.column_entries import PRESETS, columns_of, preset_for, within_reas
 from ..errors import RequestError
 from ..runtime.counter_tables import Floats, Integers, Truths
 from .alike_questions import contradicted, questions_alike
-from .discovery_reading import (
-    COARSE,
-    LEAST_POWER,
-    STEPS,
-    SURE,
-    TO_A_DEGREE,
-    Scale,
-)
+from .discovery_reading import COARSE, LEAST_POWER, STEPS, SURE, TO_A_DEGREE, Scale
 from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
 from .found_ends import ELSEWHERE, FAR, HIDDEN, HIDING, LOST, Seen, all_ends
 

@@ -27,17 +27,7 @@ PARTS_FORMAT_VERSION = 3
 LOCAL_FORMAT_VERSION = 4
 VERSIONS = (FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION, LOCAL_FORMAT_VERSION)
 MAX_MANIFEST = 8_000_000  # Characters of a manifest; a domain's names and categories take a million at most.
-FIELDS = (
-    "format",
-    "format_version",
-    "mechanism",
-    "parameters",
-    "domain",
-    "privacy",
-    "private",
-    "created",
-    "software",
-)
+FIELDS = ("format", "format_version", "mechanism", "parameters", "domain", "privacy", "private", "created", "software")
 # Fields that files have only where there is something to say: a number of records that was bought before the table,
 # what was found out of the columns before it, how it was made of others, of which living release it adds up periods.
 BOUGHT, FOUND, COMBINED, RUN_OF = "counted_before", "found_before", "combined", "run_of"

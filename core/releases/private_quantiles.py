@@ -12,13 +12,7 @@ from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number
-from ..privacy.choosing.column_quantiles import (
-    MOST_CELLS,
-    Places,
-    QuantilesPlan,
-    plan_quantiles,
-    release_quantiles,
-)
+from ..privacy.choosing.column_quantiles import MOST_CELLS, Places, QuantilesPlan, plan_quantiles, release_quantiles
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import check_number

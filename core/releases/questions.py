@@ -98,13 +98,7 @@ class Questions:
         return self.asked(level).sum(column, _names(by), where)
 
     def quantile(
-        self,
-        column: str,
-        quantile: float = 0.5,
-        by: str | Sequence[str] = (),
-        *,
-        level: float = 0.95,
-        **where: object,
+        self, column: str, quantile: float = 0.5, by: str | Sequence[str] = (), *, level: float = 0.95, **where: object
     ) -> pd.DataFrame:
         """The value of a column below which a share of the records lies, one row a group."""
         return self.asked(level).quantile(column, quantile, _names(by), where)

@@ -17,17 +17,7 @@ import numpy as np
 from ..geometry.kernels import Gaussian, Kernel, Laplacian, Product
 from ..runtime.compiled_code import njit
 from ..runtime.environment import over_ranges
-from .splines import (
-    ORDER,
-    POINTS_A_CELL,
-    bspline,
-    coarsened,
-    coefficients,
-    combined,
-    fitting_points,
-    gathered,
-    refined,
-)
+from .splines import ORDER, POINTS_A_CELL, bspline, coarsened, coefficients, combined, fitting_points, gathered, refined
 
 
 @dataclass(frozen=True)

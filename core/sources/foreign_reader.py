@@ -19,13 +19,7 @@ from typing import Any
 MEMORY, SECONDS = 8 << 30, 1_800  # Most bytes and seconds of processor that one file may take.
 CHUNK = 20_000  # Rows of a statistics package's file that are held at a time.
 STDIN = "/dev/stdin"
-READERS = {
-    "sav": "read_sav",
-    "por": "read_por",
-    "dta": "read_dta",
-    "sas7bdat": "read_sas7bdat",
-    "xpt": "read_xport",
-}
+READERS = {"sav": "read_sav", "por": "read_por", "dta": "read_dta", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}
 
 
 def text(value: Any) -> str:

@@ -138,10 +138,7 @@ def take_part_live(visitor: Session, plan: RoundPlan, key: OwnerKey, name: str, 
 
 
 def _look(
-    visitor: Session,
-    plan: RoundPlan,
-    joined: dict[tuple[str, str, str], Joining],
-    round_of: tuple[str, str, str],
+    visitor: Session, plan: RoundPlan, joined: dict[tuple[str, str, str], Joining], round_of: tuple[str, str, str]
 ) -> None:
     """How far a round is, looked at again and again; and the release, once there is one."""
     joining = joined[round_of]

@@ -251,9 +251,7 @@ def choose_plan(subject: Subject) -> Chosen | None:
     return Chosen(subject, Plan(tuple(chosen), tried_between(low, high), delta, subject.data is not None), left_out)
 
 
-def _choices(
-    subject: Subject,
-) -> tuple[Decimal, Decimal, bool, list[str] | None, tuple[tuple[Method, str], ...]]:
+def _choices(subject: Subject) -> tuple[Decimal, Decimal, bool, list[str] | None, tuple[tuple[Method, str], ...]]:
     """The ends of ε, whether there is a δ, the methods that were picked, None where none can be, and those left out."""
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         low, high = st.select_slider(

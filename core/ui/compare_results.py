@@ -32,11 +32,7 @@ from .frame.marks import choose_one, draw, note, show
 # Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the
 # comparison would rather have.
 LOOK_FIRST, LOOK_EVERY = 0.8, 2.5
-MEASURES = {
-    "relative_error": "Average error",
-    "upper_error": "Worst answers",
-    "l2_error": "Whole function (L2)",
-}
+MEASURES = {"relative_error": "Average error", "upper_error": "Worst answers", "l2_error": "Whole function (L2)"}
 DEFAULT, TUNED = "chosen from public facts", "best that was tried"
 
 

@@ -142,20 +142,9 @@ def register_data_set(ledger: Ledger) -> str | None:
     named, total = st.columns([1.6, 1], gap="medium")
     name = named.text_input("Name of the data set", max_chars=LONGEST_NAME, key="ledger-name").strip()
     epsilon = total.number_input(
-        "Its total budget, for ever (ε)",
-        0.0,
-        100.0,
-        None,
-        step=None,
-        format="%.12g",
-        key="ledger-total",
+        "Its total budget, for ever (ε)", 0.0, 100.0, None, step=None, format="%.12g", key="ledger-total"
     )
-    slack = st.toggle(
-        COUNTED_TOGETHER,
-        key="ledger-total-slack",
-        wrap=True,
-        help=WHY_TOGETHER,
-    )
+    slack = st.toggle(COUNTED_TOGETHER, key="ledger-total-slack", wrap=True, help=WHY_TOGETHER)
     hidden, unit, missing = _people()
     words = {"a name for the data set": name, "its total budget": epsilon}
     missing = [*(word for word, given in words.items() if not given), *missing]

@@ -65,11 +65,7 @@ def error_sentence(possible: Outcomes) -> str:
 
 
 SIZE, DELTA = "sketch-rows", "delta"
-DELTAS = {
-    "0.000000001": "one in a billion",
-    "0.000001": "one in a million",
-    "0.0001": "one in ten thousand",
-}
+DELTAS = {"0.000000001": "one in a billion", "0.000001": "one in a million", "0.0001": "one in ten thousand"}
 
 
 def delta_experiment() -> None:

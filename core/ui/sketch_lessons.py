@@ -63,11 +63,7 @@ def _rows_counted() -> int:
 
 def _noise() -> str:
     return st.select_slider(
-        "Noise on every count, by ε",
-        (NONE, *reversed(EPSILONS)),
-        value=NONE,
-        key=NOISE,
-        bind="query-params",
+        "Noise on every count, by ε", (NONE, *reversed(EPSILONS)), value=NONE, key=NOISE, bind="query-params"
     )
 
 

@@ -46,11 +46,7 @@ def test_evenly_spread_points_are_possible_records(metric):
     assert np.allclose(again, points, rtol=0, atol=1e-12)
 
 
-@given(
-    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),
-    st.floats(-100, 100),
-    st.floats(1e-3, 100),
-)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(-100, 100), st.floats(1e-3, 100))
 def test_folding_ends_inside_and_leaves_alone_what_is_inside(values, low, width):
     box = Box(Domain.of(x=(low, low + width)), "l2")
     numbers = np.array(values)[:, None]

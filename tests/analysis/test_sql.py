@@ -18,11 +18,7 @@ from tests.tables_for_tests import LETTERS
 
 CITIES = ("Bern", "Basel", "Chur")
 DOMAIN = Domain(
-    (
-        Numeric("age", 0, 80, step=1),
-        Categorical("city", CITIES),
-        Dates("since", "2020-01-01", "2021-12-31"),
-    )
+    (Numeric("age", 0, 80, step=1), Categorical("city", CITIES), Dates("since", "2020-01-01", "2021-12-31"))
 )
 SURE = 0.9999999
 

@@ -439,9 +439,7 @@ def test_topping_up_without_a_price_is_found(monkeypatch):
 def test_noise_that_is_made_less_than_was_paid_for_is_found(monkeypatch):
     honest = core.releases.going_on.less_noise
     monkeypatch.setattr(
-        core.releases.going_on,
-        "less_noise",
-        lambda kept, shown, wanted, finest: honest(kept, shown, finest, finest),
+        core.releases.going_on, "less_noise", lambda kept, shown, wanted, finest: honest(kept, shown, finest, finest)
     )
     (trial,) = door_trials.topped_up(PURE)
     assert any("paid" in one for one in found(trial))

@@ -212,8 +212,7 @@ def depth_of(fault):
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
-    ("fault", "method", "budget", "classes"),
-    [pytest.param(*one, marks=depth_of(one[0])) for one in FAULTS],
+    ("fault", "method", "budget", "classes"), [pytest.param(*one, marks=depth_of(one[0])) for one in FAULTS]
 )
 def test_a_fault_in_a_trainer_is_found(fault, method, budget, classes, monkeypatch):
     trial = of_method(method, budget, domain_of(classes))

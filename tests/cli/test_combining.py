@@ -74,16 +74,7 @@ def test_three_owners_make_a_masked_release_of_which_one_never_sends_its_share(s
 
 @pytest.mark.thorough
 def test_a_share_that_is_asked_for_again_is_the_same_file_and_costs_nothing_more(step):
-    step(
-        "plan",
-        "--owners",
-        "north,south",
-        *SKETCH,
-        "--noise",
-        "full",
-        "--out",
-        "p.json",
-    )
+    step("plan", "--owners", "north,south", *SKETCH, "--noise", "full", "--out", "p.json")
     share(step, "p.json", "north")
     first = Path("north.share").read_bytes()
     share(step, "p.json", "north")

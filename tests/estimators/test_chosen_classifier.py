@@ -29,11 +29,7 @@ def ring():
 
 
 def three():
-    return [
-        PrivateKernelClassifier(bandwidth=0.5, rows=100),
-        PrivateCentroidClassifier(),
-        PrivateLogisticRegression(),
-    ]
+    return [PrivateKernelClassifier(bandwidth=0.5, rows=100), PrivateCentroidClassifier(), PrivateLogisticRegression()]
 
 
 @pytest.mark.deep

@@ -29,10 +29,7 @@ AGAIN = (
 def expected(estimator: object) -> dict[str, str]:
     failed = fits_differ(estimator) | dict.fromkeys(AGAIN, FRESH)
     if isinstance(estimator, PrivateLinearSVC):
-        failed |= {
-            "check_classifiers_classes": PUBLIC_LIST,
-            "check_classifiers_train": PUBLIC_LIST,
-        }
+        failed |= {"check_classifiers_classes": PUBLIC_LIST, "check_classifiers_train": PUBLIC_LIST}
     return failed
 
 

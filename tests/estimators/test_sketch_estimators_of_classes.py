@@ -24,11 +24,7 @@ FACTS = {"bandwidth": 2.0, "bounds": (-8.0, 8.0), "rows": 80}
     # Enough epsilon for the checks' few dozen records to be told apart at all.
     [PrivateKernelClassifier(epsilon=50, bandwidth=2.0, bounds=(-100, 100), rows=40, classes=[0, 1, 2, 3, -1])],
     expected_failed_checks=lambda estimator: (
-        fits_differ(estimator)
-        | {
-            "check_classifiers_classes": PUBLIC_LIST,
-            "check_classifiers_train": PUBLIC_LIST,
-        }
+        fits_differ(estimator) | {"check_classifiers_classes": PUBLIC_LIST, "check_classifiers_train": PUBLIC_LIST}
     ),
 )
 @pytest.mark.deep

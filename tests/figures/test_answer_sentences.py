@@ -68,11 +68,7 @@ def test_a_place_is_said_with_units_and_categories():
 
 @pytest.mark.parametrize(
     ("ratio", "significant", "words"),
-    [
-        (12.3, True, "12 times the noise"),
-        (1.2, False, "could be noise"),
-        (5000, True, "over 100 times the noise"),
-    ],
+    [(12.3, True, "12 times the noise"), (1.2, False, "could be noise"), (5000, True, "over 100 times the noise")],
 )
 def test_a_mode_is_compared_with_the_noise(ratio, significant, words):
     mode = Mode({"age": 3.0}, 10.0, 5.0, 15.0, 0.1, ratio, 1.0, significant)

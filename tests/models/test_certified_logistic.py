@@ -10,12 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from core.models import certified_logistic as module
 from core.models import certified_softmax
-from core.models.certified_logistic import (
-    GRID_BITS,
-    UNIT_BITS,
-    logistic_weights,
-    rounded_minimiser,
-)
+from core.models.certified_logistic import GRID_BITS, UNIT_BITS, logistic_weights, rounded_minimiser
 from core.models.certified_softmax import Softmax, rounded_softmax
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.vector_noise import L2Vector

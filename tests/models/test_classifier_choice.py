@@ -11,16 +11,7 @@ from core.errors import RequestError
 from core.models import prospects
 from core.models.class_counts import SAME_FOR_ALL
 from core.models.classifier_choice import Choice, choose_classifier, chosen_among
-from core.models.entrants import (
-    MOST_CELLS,
-    Counts,
-    KernelSums,
-    Logistic,
-    NearestMeans,
-    domain_of,
-    said,
-    usual_entrants,
-)
+from core.models.entrants import MOST_CELLS, Counts, KernelSums, Logistic, NearestMeans, domain_of, said, usual_entrants
 from core.models.linear_models import LinearModel, load_model
 from core.models.noise_bands import CELLS_SHARE
 from core.models.prospects import SHAPES, labelled_populations

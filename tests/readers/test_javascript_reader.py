@@ -221,8 +221,7 @@ def test_maps_are_those_of_python_at_once_and_in_strips(tmp_path):
 @pytest.mark.parametrize("kernel", [kernels.Laplacian(0.6), kernels.Euclidean(0.6, power=3)], ids=("apart", "power"))
 def test_lines_of_hashes_through_categories_and_averages_are_those_of_python(kernel, tmp_path):
     domain = Domain(
-        (Numeric("x", 0.0, 9.0), Categorical("kind", tuple("abc")), Categorical("side", ("left", "right"))),
-        scale="box",
+        (Numeric("x", 0.0, 9.0), Categorical("kind", tuple("abc")), Categorical("side", ("left", "right"))), scale="box"
     )
     table = (sketch := Race(domain, kernel, rows=12, width=64)).zeros()
     sketch.add(table, np.asfortranarray(np.random.default_rng(1).random((300, domain.dimensions))))

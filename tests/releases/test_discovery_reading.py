@@ -9,18 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from core import (
-    Budget,
-    Declaration,
-    Discovery,
-    Domain,
-    Ledger,
-    Numeric,
-    RequestError,
-    Tables,
-    discover,
-    release_after,
-)
+from core import Budget, Declaration, Discovery, Domain, Ledger, Numeric, RequestError, Tables, discover, release_after
 from core.privacy.budget import EACH_RECORD
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery_reading import Second, Third, Votes

@@ -10,10 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from core import (
-    Budget,
-    discover,
-)
+from core import Budget, discover
 from core.domain.column_entries import on_earth, within_reason
 from core.domain.formats import format_of
 from core.privacy.noise.randomness import SeededSource

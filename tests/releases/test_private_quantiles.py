@@ -98,12 +98,7 @@ def test_the_ledger_hears_of_it_once_and_refuses_before_anything_is_read(tmp_pat
     found = private_quantiles(
         people(500), Domain.of(**RANGES), Budget(1), ["0.25", 0.5], ["pay", "wait"], ledger=ledger, dataset="staff"
     )
-    assert [(one.column, one.quantile) for one in found] == [
-        ("pay", 0.25),
-        ("pay", 0.5),
-        ("wait", 0.25),
-        ("wait", 0.5),
-    ]
+    assert [(one.column, one.quantile) for one in found] == [("pay", 0.25), ("pay", 0.5), ("wait", 0.25), ("wait", 0.5)]
     (entry,) = ledger.status("staff").releases
     assert entry.note["mechanism"] == "quantiles"
     assert entry.note["parameters"] == {"columns": ["pay", "wait"], "quantiles": [0.25, 0.5], "steps": {}}

@@ -89,10 +89,7 @@ def test_a_release_of_what_was_found_is_one_entry_and_says_so_in_its_file(people
     assert (
         (entry.cost.epsilon, entry.cost.delta)
         == (PROMISE.epsilon, PROMISE.delta)
-        == (
-            made.privacy.epsilon,
-            made.privacy.delta,
-        )
+        == (made.privacy.epsilon, made.privacy.delta)
     )
     made.save(tmp_path / "made.npz")
     again = load(tmp_path / "made.npz")

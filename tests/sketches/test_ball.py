@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Vector
 from core.errors import RequestError
-from core.sketches.ball import (
-    PRODUCT_STRETCH,
-    UNITS,
-    _shorten,
-    add_rows,
-    add_vectors,
-    row_products,
-)
+from core.sketches.ball import PRODUCT_STRETCH, UNITS, _shorten, add_rows, add_vectors, row_products
 from core.sketches.classes import Classes
 from core.sketches.directions import Directions
 from core.sketches.linear import LONG, Rows

@@ -77,13 +77,7 @@ def test_what_a_set_adds_is_the_same_wherever_and_however_it_is_written(items, s
     alone = poured(sketch, keyed([items]))
     among = Sets.of_sizes(
         np.concatenate([others.sizes[:23], [2 * len(items)], others.sizes[23:]]),
-        np.concatenate(
-            [
-                others[:23].elements,
-                keyed([items[::-1] + items]).elements,
-                others[23:].elements,
-            ]
-        ),
+        np.concatenate([others[:23].elements, keyed([items[::-1] + items]).elements, others[23:].elements]),
     )
     assert (poured(sketch, among) - poured(sketch, others) == alone).all()
 

@@ -42,7 +42,7 @@ DOMAIN = Domain(
         *position("lat", "lon", 45.7, 45.8, 4.8, 4.9),
         Categorical("member", ("no", "yes", "unknown"), (("0",), ("1",), ()), missing_category="unknown"),
         TextLength("words", 10, "words", "said"),
-    ),
+    )
 )
 
 
@@ -176,10 +176,7 @@ def test_a_wrong_declaration_is_refused_before_anything_is_read(tmp_path, column
 @pytest.mark.parametrize(
     ("column", "sentence"),
     [
-        (
-            Numeric("when", 0, 1, reading=Reading()),
-            "'when' holds dates or times where numbers are expected",
-        ),
+        (Numeric("when", 0, 1, reading=Reading()), "'when' holds dates or times where numbers are expected"),
         (Dates("when", "2020-01-01", "2021-01-01"), "'when' can be read as a date: say how dates are written"),
         (Dates("age", "2020-01-01", "2021-01-01"), "'age' holds numbers where dates are expected"),
         (Dates("when", "2020-01-01", "2021-01-01", format="%d %b %Y"), ""),

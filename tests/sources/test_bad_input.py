@@ -123,8 +123,7 @@ def test_booleans_in_text_are_categories_and_numbers():
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize(
-    ("stray", "truths"),
-    crossed(["maybe", "2", "NA", ""], [("True", "False"), ("yes", "no"), ("t", "f"), ("1", "0")]),
+    ("stray", "truths"), crossed(["maybe", "2", "NA", ""], [("True", "False"), ("yes", "no"), ("t", "f"), ("1", "0")])
 )
 def test_one_record_does_not_change_how_the_others_are_read(truths, stray):
     """DuckDB guesses the type of a column from all records: had it a say, one person could move everybody else."""

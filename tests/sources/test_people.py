@@ -65,10 +65,7 @@ def select(table, records, rows=100):
 
 @pytest.mark.thorough
 @settings(max_examples=draws(12, 50))
-@given(
-    persons=st.lists(st.one_of(st.none(), st.integers(0, 5)), min_size=1, max_size=30),
-    records=st.integers(1, 3),
-)
+@given(persons=st.lists(st.one_of(st.none(), st.integers(0, 5)), min_size=1, max_size=30), records=st.integers(1, 3))
 def test_each_person_keeps_as_many_as_it_may(persons, records):
     table = pa.table({"id": pa.array(persons, pa.int64()), "x": pa.array(range(len(persons)), pa.int64())})
     kept = select(table, records)

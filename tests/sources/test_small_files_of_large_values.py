@@ -43,10 +43,7 @@ def test_long_texts_are_spelt_out_in_pieces(tmp_path, monkeypatch):
 
 def test_a_file_that_says_that_it_grows_beyond_measure_is_refused_unread(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet, "MOST_DECODED", 1 << 20)
-    for name, values, domain in (
-        ("text", ["x" * 100_000] * 30, TEXTS),
-        ("lists", [[0.0] * 500] * 800, NUMBERS),
-    ):
+    for name, values, domain in (("text", ["x" * 100_000] * 30, TEXTS), ("lists", [[0.0] * 500] * 800, NUMBERS)):
         path = tmp_path / f"{name}.parquet"
         table = pa.table({domain.names[0]: values})
         pq.write_table(table, path, compression="zstd", use_dictionary=name == "lists")

@@ -15,18 +15,7 @@ from core.ui.frame.navigation import DATA, GROUPS
 from core.ui.frame.session import KEY, Session
 from core.ui.own_data.picking_records import FILE, ORIGIN, PATH, SAMPLE
 from tests.depth import sampled
-from tests.ui.data_page import (
-    CSV,
-    ROOT,
-    data_page,
-    field,
-    home,
-    main_button,
-    open_codebook,
-    read,
-    shown,
-    with_file,
-)
+from tests.ui.data_page import CSV, ROOT, data_page, field, home, main_button, open_codebook, read, shown, with_file
 
 
 def test_home_has_a_heading_doors_and_no_fault():

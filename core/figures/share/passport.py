@@ -68,11 +68,7 @@ def questions(said: Said, publisher: Publisher) -> Iterator[Question]:
     yield Question(section, "Is δ far below one over the number of people?", _slack(said))
     section = "Unit of privacy"
     yield Question(section, "Whose data is hidden?", f"{said.unit}. {said.unit_details}")
-    yield Question(
-        section,
-        "Does one person have several records, and is that within the unit?",
-        _several(said),
-    )
+    yield Question(section, "Does one person have several records, and is that within the unit?", _several(said))
     section = "Composition"
     yield Question(section, "Is all that the file holds under the stated numbers?", COMPOSITION)
     yield Question(section, "What else was released about the same people, and what is the total?", UNKNOWN)

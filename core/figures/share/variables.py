@@ -76,13 +76,7 @@ def json_stat(said: Said) -> dict[str, Any] | None:
     items = [_dataset(cube, said) for cube in cubes(said)]
     if not items:
         return None
-    return {
-        "version": "2.0",
-        "class": "collection",
-        "label": said.title,
-        "updated": said.day,
-        "link": {"item": items},
-    }
+    return {"version": "2.0", "class": "collection", "label": said.title, "updated": said.day, "link": {"item": items}}
 
 
 def _dataset(cube: Cube, said: Said) -> dict[str, Any]:

@@ -192,10 +192,7 @@ class Contest(Generic[Kept]):
     beside: tuple[Way[Kept], ...] = ()  # Ways that are made of no record.
 
     def run(
-        self,
-        records: int,
-        noise_source: Source | None = None,
-        contents: Callable[[], Sequence[object]] | None = None,
+        self, records: int, noise_source: Source | None = None, contents: Callable[[], Sequence[object]] | None = None
     ) -> tuple[Way[Kept], list[str]]:
         """Make everything and keep the winner; whoever calls it has paid.
 

@@ -212,11 +212,7 @@ def _relative_error(trial: Trial, records: float, noise: np.ndarray) -> float:
 
 
 def _rehearsed(
-    sketch: LinearSketch | Adaptive,
-    planned: Plan | AdaptivePlan,
-    records: float,
-    density: float | None,
-    sample: object,
+    sketch: LinearSketch | Adaptive, planned: Plan | AdaptivePlan, records: float, density: float | None, sample: object
 ) -> Forecast:
     """The forecast of a mechanism whose answers are not linear in its table, or that chooses before it measures."""
     one = sketch.one_answer[0]

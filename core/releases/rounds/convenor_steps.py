@@ -70,12 +70,7 @@ class Arrived:
         """What is asked of everyone whose share came, to take masks off the sum."""
         if self.hellos is None:
             raise RequestError("Only the sum of masked shares needs to be unmasked.")
-        facts = {
-            "format": REQUEST,
-            "round": self.plan.digest,
-            "heard": self.hellos.digest,
-            "came": sorted(self.shares),
-        }
+        facts = {"format": REQUEST, "round": self.plan.digest, "heard": self.hellos.digest, "came": sorted(self.shares)}
         return f"{archives.dumps(facts)}\n"
 
 

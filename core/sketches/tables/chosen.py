@@ -51,14 +51,7 @@ from ...privacy.choosing.selection import select
 from ...privacy.composition import Gaussian, Selections
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...runtime.parameters import Resolved, Several, Whole, parameter
-from ..adaptive import (
-    Adaptive,
-    AdaptivePlan,
-    Outcome,
-    Read,
-    price_of,
-    score_sensitivity,
-)
+from ..adaptive import Adaptive, AdaptivePlan, Outcome, Read, price_of, score_sensitivity
 from ..answers import check_points
 from ..linear import LinearSketch
 from ..mechanism_spec import MechanismSpec, PrivateChoice, PublicInputs

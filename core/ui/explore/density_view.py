@@ -249,11 +249,7 @@ def _by_server(
 
 
 def _figure(
-    opened: Opened,
-    view: View,
-    layers: Layers,
-    centre: Mapping[str, object] | None,
-    asked: tuple[object, ...] | None,
+    opened: Opened, view: View, layers: Layers, centre: Mapping[str, object] | None, asked: tuple[object, ...] | None
 ) -> go.Figure:
     """The picture of a view with its layers, as the server draws it."""
     picture = public_answers.picture(opened.identity, opened.release, view)

@@ -156,10 +156,7 @@ def _line(row: Row, shares: bool) -> str:
 
 def _pair(label: str, offered: list[tuple[str, str]], key: str, joined: str = " and ") -> tuple[str, str]:
     return st.selectbox(
-        label,
-        offered,
-        format_func=lambda pair: in_markdown(joined.join(shortened(one) for one in pair)),
-        key=key,
+        label, offered, format_func=lambda pair: in_markdown(joined.join(shortened(one) for one in pair)), key=key
     )
 
 

@@ -181,10 +181,7 @@ def _listed(release: Release, table: pa.Table, found: Answers) -> pd.DataFrame:
     name = release.domain.names[0]
     sets[name] = [value if isinstance(value, str) else _items_in_words(value) for value in sets[name]]
     return sets.assign(
-        **{
-            OVERLAP: rounded_all(estimate, error),
-            BETWEEN: [f"{least} and {most}" for least, most in ends],
-        }
+        **{OVERLAP: rounded_all(estimate, error), BETWEEN: [f"{least} and {most}" for least, most in ends]}
     )
 
 

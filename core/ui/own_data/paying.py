@@ -24,12 +24,7 @@ from ..serving.door import the_door
 from ..serving.owners import served_ledger
 from ..serving.settings import Settings
 
-STEP, EXACT, WITH_SLACK, RELATION = (
-    "release-epsilon",
-    "release-epsilon-exact",
-    "release-slack",
-    "release-relation",
-)
+STEP, EXACT, WITH_SLACK, RELATION = ("release-epsilon", "release-epsilon-exact", "release-slack", "release-relation")
 START = Decimal(1)
 WHAT = (
     "How much the presence of any one person may change what comes out. Smaller is more private, larger is more "

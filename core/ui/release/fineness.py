@@ -111,12 +111,7 @@ def choose_fineness(
     domain = draft.compared
     suggested = None if sample is None else suggested_kernel(domain, sample)
     how = detail.segmented_control(
-        "How fine",
-        [AUTOMATIC, BY_HAND],
-        required=True,
-        default=AUTOMATIC,
-        key="release-how",
-        persist_state="session",
+        "How fine", [AUTOMATIC, BY_HAND], required=True, default=AUTOMATIC, key="release-how", persist_state="session"
     )
     if how == AUTOMATIC and suggested is None:
         kernel, settling = _by_forecast(draft, number, ledger, detail)

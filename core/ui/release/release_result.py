@@ -229,12 +229,7 @@ def _go_on(opened: Opened, making: ReleaseTask) -> None:
         if st.button("Explore it", key="release-explore", type="primary"):
             st.switch_page(CLASSIFY.path if opened.release.sketch.classes else EXPLORE.path)
         st.download_button(
-            "Save the file",
-            opened.data,
-            opened.name,
-            "application/octet-stream",
-            key="release-save",
-            on_click="ignore",
+            "Save the file", opened.data, opened.name, "application/octet-stream", key="release-save", on_click="ignore"
         )
         _as_program(opened)
         note(f"{size(len(opened.data))}. {_where_kept(making)}")

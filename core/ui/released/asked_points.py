@@ -253,12 +253,7 @@ def read_table(dropped: UploadedFile, domain: Domain) -> pa.Table:
 
 
 def worked_out(
-    opened: Opened,
-    dropped: UploadedFile,
-    key: str,
-    words: str,
-    work: Callable[[pa.Table], Any],
-    asked: object = None,
+    opened: Opened, dropped: UploadedFile, key: str, words: str, work: Callable[[pa.Table], Any], asked: object = None
 ) -> tuple[pa.Table, Any]:
     """The table and what the file says of it, worked out once and kept in the session, as the table may be private.
 

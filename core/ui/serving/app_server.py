@@ -84,9 +84,7 @@ def serve(door: SessionManager, port: int) -> None:
     app = st.App(
         APP / "app.py",
         secrets=secrets_of(settings),
-        middleware=[
-            Middleware(Guard, door=door, downloaded=downloaded, came=came, sessions_with=sessions_with),
-        ],
+        middleware=[Middleware(Guard, door=door, downloaded=downloaded, came=came, sessions_with=sessions_with)],
     )
     # Not by variables of the environment: of those Streamlit reads what is secret, and only `streamlit run` the others.
     if settings.sign_in is not None:

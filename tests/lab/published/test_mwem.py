@@ -207,8 +207,7 @@ def test_a_record_moves_scores_by_the_declared_sensitivity_and_no_more(relation,
     seen = []
     monkeypatch.setattr("core.lab.published.mwem.noisy_count", lambda records, plan, source: 50)
     monkeypatch.setattr(
-        "core.lab.published.mwem.select",
-        lambda scores, sensitivity, *_: seen.append((scores, sensitivity)) or 0,
+        "core.lab.published.mwem.select", lambda scores, sensitivity, *_: seen.append((scores, sensitivity)) or 0
     )
     mechanism = MWEM(PLANE, Gaussian(0.3), 1, cells=(6, 5), queries=12, seed=7)
     crowd, places = drawn(mechanism.first, 50), mechanism.first.places

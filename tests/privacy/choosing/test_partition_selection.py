@@ -9,13 +9,7 @@ import pytest
 from core.domain import PrivacyUnit
 from core.errors import RequestError
 from core.privacy.budget import Neighbours
-from core.privacy.choosing.partition_selection import (
-    WEIGHT,
-    plan_values,
-    shown_values,
-    values_sensitivity,
-    weights,
-)
+from core.privacy.choosing.partition_selection import WEIGHT, plan_values, shown_values, values_sensitivity, weights
 
 RELATIONS = list(Neighbours)
 

@@ -19,11 +19,7 @@ from core.sketches.tables.tables import Tables
 from tests.depth import crossed, draws
 
 DOMAIN = Domain((Numeric("age", 0, 80), Categorical("sex", ("f", "m")), Categorical("city", ("Bern", "Basel", "Chur"))))
-KINDS = {
-    "gaussian": Budget(2, "1e-9"),
-    "pure": Budget(2),
-    "replaced": Budget(2, "1e-9", "replace_one"),
-}
+KINDS = {"gaussian": Budget(2, "1e-9"), "pure": Budget(2), "replaced": Budget(2, "1e-9", "replace_one")}
 
 
 def people(n: int = 2000) -> pd.DataFrame:

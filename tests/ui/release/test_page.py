@@ -18,17 +18,7 @@ from core.ui.frame.session import DESK, KEY
 from core.ui.release.release_route import PICKED
 from core.ui.release.release_task import Stage
 from tests.depth import deep
-from tests.ui.release.visiting import (
-    APP,
-    PATIENCE,
-    PRESS,
-    ask,
-    confirmed,
-    press,
-    visit,
-    with_total,
-    words,
-)
+from tests.ui.release.visiting import APP, PATIENCE, PRESS, ask, confirmed, press, visit, with_total, words
 
 WIDE = pd.DataFrame({"city": ["Bern", "Basel"] * 50, "v": [[0.1] * 6] * 100})
 
