@@ -474,6 +474,12 @@ def test_a_price_is_added_up_only_where_it_has_no_room_as_it_is():
     assert first_entry(lambda *costs: False, first, rest) is None
 
 
+def test_promises_are_no_figure_of_what_is_spent_where_their_deltas_pass_that_of_the_total():
+    """Of two lone mechanisms of half an epsilon 1 was said to be spent at the delta of one."""
+    half, delta = added_up(Cost((PureParts(Fraction(1, 2)),), Decimal("0.5"), Decimal("0.001"))), Decimal("0.001")
+    assert spent([half, half], 2 * delta) == 1 and spent([half, half], delta) == math.inf
+
+
 @pytest.mark.parametrize("delta", ["0.000001", "0.001"])
 def test_what_was_given_back_is_spent_by_another_rule_so_that_two_deltas_add_up(delta):
     """A whole total that was paid first leaves room for Gaussian noise alone, and as much of it as was not drawn."""

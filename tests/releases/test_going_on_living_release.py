@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -11,12 +12,14 @@ import pytest
 from core import Budget, Domain, kernels, load, release
 from core.domain import Categorical, Numeric
 from core.errors import RequestError
+from core.privacy.calibration import NoiseScale
 from core.privacy.ledger.ledger import Ledger
 from core.releases import going_on
 from core.releases.comparison import Comparison
 from core.releases.going_on import go_on
 from core.releases.manifest import Manifest
 from core.releases.release_store import shelf_of
+from core.sketches.histogram import Histogram
 from core.sketches.living import Living
 from core.sketches.plan import planned_for
 from core.sketches.race import Race
@@ -130,6 +133,20 @@ def test_a_file_that_says_less_noise_or_other_periods_than_were_paid_for_goes_on
     first = begun(ledger)
     with pytest.raises(RequestError, match="other noise or other periods"):
         go_on(FORGED[way](first), RECORDS, 4, ledger=ledger, dataset="people")
+    assert ledger.drawn("people", first.sketch.parameters()["seed"]) == 3
+
+
+def test_a_file_whose_counts_have_the_noise_that_was_paid_for_the_table_does_not_go_on(tmp_path):
+    """One price of 0.99 was taken for two, where rows and counts are moved alike."""
+    ledger, domain = Ledger(tmp_path / "ledger.sqlite"), Domain((*DOMAIN.columns, Numeric("y", 0, 1)))
+    grid = Histogram(domain.without("month"), kernels.Gaussian(0.02), cells=(120, 120))
+    sketch = Living.of(domain, "month", grid, Budget(1), released=3)
+    first = release(sketch, RECORDS.assign(y=0.5), Budget(1), ledger=ledger, dataset="people")
+    count, scale = NoiseScale("discrete_laplace", Fraction(102_400, 99)), first.privacy.count_noise[0]
+    assert scale.parameter == 99 * count.parameter
+    forged = replace(first, privacy=replace(first.privacy, count_noise=(count,), rho=Fraction(1)))
+    with pytest.raises(RequestError, match="other noise or other periods"):
+        go_on(forged, RECORDS.assign(y=0.5), 4, ledger=ledger, dataset="people")
     assert ledger.drawn("people", first.sketch.parameters()["seed"]) == 3
 
 
