@@ -29,6 +29,14 @@ const parts = (shape, all) => {
 /** The numbers of a picture: estimates, and both ends of their intervals where they are known. */
 export const unpacked = ({ shape, numbers }) => parts(shape, new Float32Array(fromBase64(numbers).buffer));
 
+/** Of a map its estimates and their standard errors; intervals reach so many of these. */
+export const unpackedAnswers = ({ shape, reach, numbers }) => {
+  const all = new Float64Array(fromBase64(numbers).buffer);
+  const [est, error] = [all.subarray(0, all.length / 2), all.subarray(all.length / 2)];
+  const [low, high] = [-reach, reach].map((by) => est.map((one, i) => one + by * error[i]));
+  return { shape, est, low, high, error };
+};
+
 const scaled = (steps, step) => filled(steps.length, (i) => steps[i] * step);
 
 /** The same of a map that was worked out before, in whole steps. */

@@ -133,13 +133,8 @@ export class Chart {
   /** What is drawn: what a page brings along, or of what takes long a rough picture, first, and the fine one when it is there. */
   obtain(key, places) {
     this.drawnFor = key;
-    const ready = this.isMap && this.decoder.beforehand?.(this.x, this.y, this.window);
-    if (ready) {
-      this.keep(ready);
-      return;
-    }
     const asked = (sides) => /** @type {const} */ ([this.x, this.y, this.window, sides, this.held]);
-    const brought = this.isMap ? this.decoder.begun?.(this.x, this.y, this.window, this.held) : null;
+    const brought = this.isMap ? this.decoder.brought?.(this.x, this.y, this.window, this.held) : null;
     const long = brought ? this.decoder.isFiner(places, brought, this.held) : this.isMap && this.decoder.takesLong;
     this.keep(brought ?? this.decoder.picture(...asked(long ? [ROUGH, ROUGH] : places)));
     if (!long) return;

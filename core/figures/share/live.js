@@ -1,5 +1,4 @@
 // What a release says at any place, asked of its counters themselves by the reader.
-import { fromBase64 } from "./bytes.js";
 import { Lattice } from "./lattice.js";
 import { endsOf, nearest } from "./numbers.js";
 import { filled, productOf } from "../../../readers/javascript/arrays.js";
@@ -9,8 +8,8 @@ import { amountAt } from "../../../readers/javascript/columns.js";
 const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64, STRIP = 6, WIDER = 48;
 
 export class Live {
-  #opening = null; // no other object has it that takes over what this one knows
-  answers; columns; given; nearest; reach; readings; records; suited;
+  #brought = null; // no other object has it that takes over what this one knows
+  answers; columns; nearest; reach; readings; records; suited;
 
   /** `facts`: of one population, whose `release` the reader opened. */
   constructor(facts, release) {
@@ -88,28 +87,22 @@ export class Live {
     return { ...laid, ...this.strip(laid, held) };
   }
 
-  /** The map that was `given` with the file, where all of it is looked at; null where any other is. */
-  beforehand(x, y, window) {
-    const { x: across, y: up, drawn } = this.given ?? {};
-    if (!drawn || x !== across || y !== up) return null;
-    const rect = [x, y].map((place) => endsOf(this.columns[place]));
-    return String([window.x, window.y]) === String(rect) ? { ...drawn, rect } : null;
+  /** All there is of columns. */
+  whole(x, y) {
+    return { x: endsOf(this.columns[x]), y: y === null ? null : endsOf(this.columns[y]) };
   }
 
-  /** Takes the picture that a page opens with, which whoever made the page has answered as this decoder would. */
-  begin({ x, y, sides, reach, numbers }) {
-    const laid = this.laid(x, y, { x: endsOf(this.columns[x]), y: endsOf(this.columns[y]) }, sides);
-    const all = new Float64Array(fromBase64(numbers).buffer);
-    const [estimate, standardError] = [all.subarray(0, all.length / 2), all.subarray(all.length / 2)];
-    const [low, high] = [-reach, reach].map((by) => estimate.map((one, i) => one + by * standardError[i]));
-    this.#opening = { ...laid, ...this.inUnits({ estimate, low, high, standardError }) };
+  /** Takes a map of all of two columns, read as it is now, that was answered for this decoder; null takes it back. */
+  bring(x, y, answered) {
+    const { shape, ...answers } = answered ?? {};
+    this.#brought = shape ? { ...this.laid(x, y, this.whole(x, y), [...shape].reverse()), ...answers, chosen: this.chosen } : null;
   }
 
-  /** That picture, if it is the one that is asked; null of any other. */
-  begun(x, y, window, held) {
-    const opening = this.#opening;
-    const isSame = opening && opening.axes[0] === x && opening.axes[1] === y && String([window.x, window.y]) === String([x, y].map((place) => endsOf(this.columns[place])));
-    return isSame && this.chosen === (this.suited ?? 0) && !Object.keys(held).length ? opening : null;
+  /** That map, if it is the one that is asked; null of any other. */
+  brought(x, y, window, held) {
+    const own = this.#brought;
+    const isAsked = own && String(own.axes) === String([x, y]) && own.chosen === this.chosen && !Object.keys(held).length;
+    return isAsked && JSON.stringify(window) === JSON.stringify(this.whole(x, y)) ? own : null;
   }
 
   /** Whether a map takes a person's patience: a grid whose kernel is a sum of dozens of products. */
@@ -152,8 +145,7 @@ export class Live {
   box(ends, x, y) {
     if (this.answers !== "closeness") return null;
     if (!this.grid) {
-      const window = { x: endsOf(this.columns[x]), y: y === null ? null : endsOf(this.columns[y]) };
-      return new Lattice({ ...this, pictures: {}, kept: { [`${x},${y}`]: this.picture(x, y, window, [96, 96], {}) } }).box(ends, x, y);
+      return new Lattice({ ...this, pictures: {}, kept: { [`${x},${y}`]: this.picture(x, y, this.whole(x, y), [96, 96], {}) } }).box(ends, x, y);
     }
     const { sketch, population } = this.release;
     const inside = new Map(Object.entries(ends).map(([place, side]) => /** @type {[number, any]} */ (this.sides(sketch, this.columns[place], side))));

@@ -1,5 +1,5 @@
 // The page: what is shown, what is asked, and the answers in words.
-import { fromBase64, populationOf, unzipped } from "./bytes.js";
+import { fromBase64, populationOf, unpackedAnswers, unzipped } from "./bytes.js";
 import { element, selectOf } from "./canvas.js";
 import { compareView } from "./compare.js";
 import { Still } from "./chart.js";
@@ -57,7 +57,7 @@ const start = async () => {
   }
   if (pictured.length) {
     const controls = new Controls(pictured.map((facts) => decoderOf(facts, asked)), payload.start, () => explorer.update());
-    if (payload.opening) controls.subjects[0].begin(payload.opening);
+    if (payload.opening) controls.subjects[0].bring(...payload.opening.columns, unpackedAnswers(payload.opening));
     explorer = new Explorer(controls, payload.sharedNoise);
     views.push(controls.bar, controls.holds);
     views.push(...explorer.parts);

@@ -35,7 +35,7 @@ export const pictured = async ({ data, parentElement, setStateValue }) => {
     place.identity = data.identity;
     place.ready = begun(place, data);
   }
-  const given = data.given && { x: data.x, y: data.y, drawn: unpackedSteps(await unzipped(data.given)) };
+  const given = data.given ? unpackedSteps(await unzipped(data.given)) : null;
   const { explorer, listening } = await place.ready;
   if (place.data !== data) return end; // another run came meanwhile
   place.end = () => listening.abort();
@@ -43,7 +43,8 @@ export const pictured = async ({ data, parentElement, setStateValue }) => {
   place.explorer = explorer;
   const { decoder } = explorer.controls;
   decoder.ownOutline ??= decoder.outline;
-  Object.assign(decoder, { given, nearest: data.held, marks: data.marks, outline: data.lines ? { ...decoder.ownOutline, lines: data.lines } : decoder.ownOutline });
+  decoder.bring(data.x, data.y, given);
+  Object.assign(decoder, { nearest: data.held, marks: data.marks, outline: data.lines ? { ...decoder.ownOutline, lines: data.lines } : decoder.ownOutline });
   Object.assign(explorer.controls, { x: data.x, y: data.y });
   explorer.update();
   explorer.told = (asked) => setStateValue("asked", asked);

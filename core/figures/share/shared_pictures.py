@@ -118,8 +118,8 @@ AVERAGED = 16  # Places that a page averages over.
 def opening_facts(release: Release, live: Mapping[str, Any]) -> dict[str, Any] | None:
     """The map that a page opens with, answered beforehand as its decoder would; None where there is none.
 
-    Of columns ``x`` and ``y`` it has ``sides`` places, whose ``numbers`` are estimates and errors, float64; intervals
-    ``reach`` so many errors. The page decodes whatever is looked at next.
+    Its ``numbers`` are estimates and errors, float64 of ``shape`` each; intervals reach so many errors. The page
+    decodes whatever is looked at next.
     """
     if len(live["columns"]) < 2 or any(isinstance(column, (Dates, Items, Vector)) for column in release.domain.columns):
         return None  # dates are places between seconds there
@@ -136,11 +136,13 @@ def opening_facts(release: Release, live: Mapping[str, Any]) -> dict[str, Any] |
     with one_thread():
         answers = averaged_answers(read, drawn, box.encode_fixed(held), _page_average(box, others), LEVEL)
     stacked = np.array([answers.estimate, answers.standard_error], dtype="<f8")
-    reach = (answers.high - answers.estimate) / np.where(stacked[1] > 0.0, stacked[1], np.nan)
+    stacked /= 1.0 if release.sketch.answers == "closeness" else release.records
+    errors = answers.standard_error
+    reach = (answers.high - answers.estimate) / np.where(errors > 0.0, errors, np.nan)
     if not np.isfinite(reach).all() or np.ptp(reach) > 1e-9 * reach[0]:
         return None
     packed = base64.b64encode(stacked.tobytes()).decode()
-    return {"x": x, "y": y, "sides": [width, height], "reach": float(reach[0]), "numbers": packed}
+    return {"columns": [x, y], "shape": [height, width], "reach": float(reach[0]), "numbers": packed}
 
 
 def _page_average(box: Box, names: tuple[str, ...]) -> Averaged:

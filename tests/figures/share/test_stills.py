@@ -64,17 +64,18 @@ def test_hostile_names_stay_text_and_nothing_runs():
 
 
 OPENED = """import { readFileSync } from "node:fs";
-const [{ Live }, { endsOf }, { openRelease }] = await Promise.all(process.argv.slice(1).map((path) => import(path)));
+const [{ Live }, { unpackedAnswers }, { openRelease }] =
+  await Promise.all(process.argv.slice(1).map((path) => import(path)));
 const found = await Promise.all(JSON.parse(readFileSync(0)).map(async ([file, facts, opening]) => {
   const live = new Live(facts, await openRelease(new Uint8Array(readFileSync(file))));
-  live.begin(opening);
-  const { x, y, sides } = opening;
-  const window = { x: endsOf(live.columns[x]), y: endsOf(live.columns[y]) };
-  const others = [new Live({ ...live }, live.own).begun(x, y, window, {}), live.begun(x, y, window, { 0: 0 }),
-    live.begun(y, x, window, {}), live.begun(x, y, { ...window, x: [0, 1e-3] }, {})];
-  const own = live.strip(live.laid(x, y, window, sides), {});
+  const [x, y] = opening.columns;
+  live.bring(x, y, unpackedAnswers(opening));
+  const window = live.whole(x, y);
+  const others = [new Live({ ...live }, live.own).brought(x, y, window, {}), live.brought(x, y, window, { 0: 0 }),
+    live.brought(y, x, live.whole(y, x), {}), live.brought(x, y, { ...window, x: [0, 1e-3] }, {})];
+  const own = live.strip(live.laid(x, y, window, [...opening.shape].reverse()), {});
   const numbers = (one) => ["est", "low", "high", "error"].map((name) => Array.from(one[name]));
-  return [numbers(own), numbers(live.begun(x, y, window, {})), others];
+  return [numbers(own), numbers(live.brought(x, y, window, {})), others];
 }));
 console.log(JSON.stringify(found));
 """
@@ -93,7 +94,7 @@ def test_the_picture_that_a_page_opens_with_is_what_its_decoder_answers(tmp_path
     for path in (tmp_path / "race.npz", *(KNOWN / f"{name}.npz" for name in OPENING_FILES)):
         payload = payload_of(share_html(load(path), path.read_bytes(), path.name))
         asked.append([str(path), payload["subjects"][0], payload["opening"]])
-    modules = [str(FOLDER / "live.js"), str(FOLDER / "numbers.js"), str(READER / "release.js")]
+    modules = [str(FOLDER / "live.js"), str(FOLDER / "bytes.js"), str(READER / "release.js")]
     command = [NODE, "--input-type=module", "-e", OPENED, *modules]
     done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, timeout=120, check=True)
     for own, brought, others in json.loads(done.stdout):

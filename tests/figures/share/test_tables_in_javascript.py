@@ -275,9 +275,11 @@ def test_a_map_that_was_worked_out_before_is_drawn_as_it_is_and_is_what_a_browse
     const data = JSON.parse(readFileSync(0, "utf8"));
     const live = new Live(await unzipped(data.facts), await openRelease(Buffer.from(data.file, "base64")));
     const [x, y] = live.columns.map(({ low, high }) => [low, high]);
-    live.given = { x: 0, y: 1, drawn: unpackedSteps(await unzipped(data.given)) };
-    const pictures = [live.beforehand(0, 1, { x, y }), live.picture(0, 1, { x, y }, [12, 12], {})];
-    const others = [live.beforehand(1, 0, { x: y, y: x }), live.beforehand(0, 1, { x: [x[0], x[1] - 1], y })];
+    live.bring(0, 1, unpackedSteps(await unzipped(data.given)));
+    const pictures = [live.brought(0, 1, { x, y }, {}), live.picture(0, 1, { x, y }, [12, 12], {})];
+    const others = [live.brought(1, 0, { x: y, y: x }, {}), live.brought(0, 1, { x: [x[0], x[1] - 1], y }, {})];
+    live.bring(0, 1, null);
+    others.push(live.brought(0, 1, { x, y }, {}));
     const parts = (one) => ["est", "low", "high", "rect", "shape"].map((name) => [...one[name]]);
     console.log(JSON.stringify([...pictures, ...others].map((one) => one && parts(one))));
     """
@@ -285,7 +287,7 @@ def test_a_map_that_was_worked_out_before_is_drawn_as_it_is_and_is_what_a_browse
     command = [NODE, "--input-type=module", "-e", program, *(one.as_uri() for one in modules)]
     run = subprocess.run(command, input=json.dumps(handed_over), capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr[-2000:]
-    given, drawn, turned, closer = json.loads(run.stdout)
+    given, drawn, turned, closer, after = json.loads(run.stdout)
     for one, other in zip(given, drawn, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-5 * max(given[2]))
-    assert turned is None and closer is None
+    assert turned is None and closer is None and after is None
