@@ -18,7 +18,6 @@ from ..analysis.classification import Classification, classify
 from ..domain import Domain, Vector
 from ..errors import RequestError
 from ..models.linear_models import LinearModel, Model
-from ..models.logistic_model import LogisticModel
 from ..models.monotone import Declared
 from ..models.objective_perturbation import ObjectivePerturbation
 from ..models.training import AUTO, Chosen, train, train_by, trainer_of, training_plan
@@ -181,13 +180,17 @@ class PrivateClassifier(LabelledEstimator):
 class LinearClassifier(LabelledEstimator):
     """A classifier whose `fit` trains one private model, ``model_``."""
 
-    model_: LinearModel | LogisticModel
+    model_: LinearModel
 
     def decision_function(self, X: object) -> np.ndarray:
         """Log odds: of the second class, float64 (n,), or of each against the others, (n, K)."""
         queries = self._queries(X)
         scores = self.model_.decision(queries)
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _take(self, made: Model) -> None:
+        model = self.model_ = cast(LinearModel, made)  # as classes are predicted
+        self.coef_, self.intercept_ = model.slopes, model.intercepts
 
     def predict(self, X: object) -> np.ndarray:
         """The likeliest class at each point, (n,)."""
@@ -232,10 +235,6 @@ class PrivateLinearSVC(LinearClassifier):
         trainer = trainer_of("svm", domain, CLASS)
         return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
 
-    def _take(self, made: Model) -> None:
-        model = self.model_ = cast(LinearModel, made)  # as classes are predicted
-        self.coef_, self.intercept_ = model.slopes, model.intercepts
-
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class PrivateLogisticRegression(LinearClassifier):
@@ -270,7 +269,7 @@ class PrivateLogisticRegression(LinearClassifier):
 
     Attributes
     ----------
-    model_ : LogisticModel | LinearModel
+    model_ : LinearModel
         The private model, with its promise: all that is kept of the data.
     coef_, intercept_ : np.ndarray
         As of scikit-learn's `LogisticRegression`, float64 (1 or K, d) and (1 or K,).
@@ -345,11 +344,6 @@ class PrivateLogisticRegression(LinearClassifier):
         plan = self._plan(domain, budget, self.records or records, composable=True)
         chosen = plan.ordinary(plan.known)
         return Fitting(chosen.cost, lambda source: self._take(chosen.fit(source)))
-
-    def _take(self, made: LogisticModel | Model) -> None:
-        model = self.model_ = cast(LogisticModel | LinearModel, made)  # as classes are predicted
-        slopes = model.coefficients if isinstance(model, LogisticModel) else model.slopes
-        self.coef_, self.intercept_ = slopes, model.intercepts
 
     def predict_proba(self, X: object) -> np.ndarray:
         """Probabilities of the classes, float64 (n, K)."""

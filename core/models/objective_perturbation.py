@@ -73,7 +73,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import expit, softmax
 
-from ..domain import Categorical, Cyclic, Domain
+from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.accounting import Cost, PureParts
 from ..privacy.budget import Budget, Neighbours, Sensitivity
@@ -92,14 +92,14 @@ from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .certified_softmax import rounded_softmax
 from .least_squares import times
 from .linear_models import LinearModel
-from .logistic_model import THEOREM, LogisticModel, Perturbation, published_constants, vectors_of
+from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, THEOREM, Perturbation, published_constants, vectors_of
 from .method import Fitted, Method, signed_problems
+from .model_file import LARGEST
 from .noise_bands import CELLS_SHARE, Spread, cells_sensitivity, in_cells, worth_counting
-from .training_task import Task
+from .training_task import Task, gathered
 
 CONSTANTS = ("sharp", "published")
 MAX_RECORDS = 1 << 40
-MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as they are all needed at every step.
 MAX_COORDINATES = 2_000
 REGULARISATION = Number("The regularisation", 1e-9, 1e9, "as zero would leave no promise")
 RADIUS = Number("The radius of the features", 1e-100, 1e100)
@@ -107,7 +107,7 @@ VOLUME = Fraction(1, 10)  # Of epsilon, what goes to the determinant of several 
 
 
 @dataclass(frozen=True)
-class ObjectivePerturbation(Validated, Fitted[LogisticModel]):
+class ObjectivePerturbation(Validated, Fitted[LinearModel]):
     """What is public about a private logistic regression."""
 
     domain: Domain  # The public facts about the records, the class among them.
@@ -125,37 +125,20 @@ class ObjectivePerturbation(Validated, Fitted[LogisticModel]):
     described: ClassVar[str] = "objective perturbation"
 
     def _check(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("A private logistic regression is made of a domain and the name of its class column.")
-        self.domain.check_coordinates()
-        column = next((column for column in self.domain.columns if column.name == self.label), None)
-        if not isinstance(column, Categorical) or isinstance(column, Cyclic) or len(self.domain.columns) < 2:
-            raise RequestError(
-                "The label must be a column of two categories or more, the public list of classes, beside at least one "
-                "other column."
-            )
-        if self.features.dimensions + 1 > MAX_COORDINATES:
+        self.task.check_classes()
+        self._settle(domain=self.task.domain)
+        if self.task.width + 1 > MAX_COORDINATES:
             raise RequestError(f"A private logistic regression takes at most {MAX_COORDINATES - 1:,} coordinates.")
         if self.regularisation is None and self.constants == "published":
             raise RequestError("The published constants need a regularisation.")
         if self.radius is None:
-            low, high = self.features.bounds()
+            low, high = self.task.features.bounds()
             self._settle(radius=RADIUS.checked(math.sqrt(math.fsum(((high - low) / 2.0) ** 2))))
 
     @cached_property
-    def features(self) -> Domain:
-        """The columns without the class."""
-        return self.domain.without(self.label)
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """The public list of classes."""
-        return self.domain.categories_of(self.label)
-
-    @property
-    def problems(self) -> int:
-        """One for two classes, otherwise one a class."""
-        return 1 if len(self.categories) == 2 else len(self.categories)
+    def task(self) -> Task:
+        """What is predicted from what; one problem for two classes, otherwise one a class."""
+        return Task(self.domain, self.label)
 
     def parameters(self) -> dict:
         """All public parameters but the domain, for JSON."""
@@ -178,11 +161,11 @@ class ObjectivePerturbation(Validated, Fitted[LogisticModel]):
             budget.neighbours is Neighbours.REPLACE_ONE and self.domain.unit.records == 1
         ):
             raise RequestError("The published constants are for one replaced record; use the sharp ones otherwise.")
-        return Cost((PureParts(Fraction(budget.epsilon) / self.problems, self.problems),), budget.epsilon)
+        return Cost((PureParts(Fraction(budget.epsilon) / self.task.rows, self.task.rows),), budget.epsilon)
 
     def perturbation(self, budget: Budget, records: int) -> Perturbation:
         """Noise and curvature of every problem, from the budget and the public number of records."""
-        epsilon = Fraction(budget.epsilon) / self.problems
+        epsilon = Fraction(budget.epsilon) / self.task.rows
         curvature = Fraction(self.regularisation or 0) * records
         if self.constants == "published":
             return published_constants(epsilon, curvature)
@@ -195,47 +178,35 @@ class ObjectivePerturbation(Validated, Fitted[LogisticModel]):
 
     def _trained(
         self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: None, noise_source: NoiseSource
-    ) -> LogisticModel:
+    ) -> LinearModel:
         perturbation = self.perturbation(budget, len(codes) if self.records is None else self.records)
-        rows = []
-        for signed in signed_problems(units, codes, self.problems):
-            rows.append(tuple(perturbed_minimiser(signed, perturbation.rate, perturbation.curvature, noise_source)))
-        return LogisticModel(
-            self.domain,
-            self.label,
-            self.radius,
-            tuple(rows),
-            budget,
-            perturbation,
-            self.constants,
-            noise_source.private,
-        )
+        rate, curvature = perturbation.rate, perturbation.curvature
+        signed = signed_problems(units, codes, self.task.rows)
+        rows = self.between_bounds([perturbed_minimiser(one, rate, curvature, noise_source) for one in signed])
+        details = {"rate": str(rate), "curvature": str(curvature), "constants": self.constants}
+        kind = "logistic" if self.task.rows == 1 else "one-vs-rest"
+        said, private = self.described, noise_source.private
+        return LinearModel(self.task, kind, 1.0, rows, budget, said, THEOREM, details, private)
+
+    def between_bounds(self, found: Sequence[Sequence[int]]) -> np.ndarray:
+        """Coefficients of vectors as those of (1, z), the task's coordinates between -1 and 1: int64 (rows, d + 1)."""
+        low, high = self.task.features.bounds()
+        number = np.array(self.task.encoding.layout.squared[1:])
+        given = np.array(found, np.float64) / (1 << UNIT_BITS)
+        slopes = given[:, :-1] * FEATURE_SHARE * (np.where(number, (high - low) / 2.0, high) / self.radius)
+        before = given[:, -1:] * CONSTANT_SHARE - slopes[:, ~number].sum(axis=1, keepdims=True) / 2.0
+        most = float(LARGEST >> 1)
+        return np.rint(np.clip(np.hstack((before, slopes)), -most, most)).astype(np.int64)
 
     def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
-        """All records as vectors in the unit ball, int64 (n, m), and their classes, int64 (n,)."""
-        before, parts, codes, held = source.fingerprint(), [], [], 0
-        low, high = self.features.bounds()
-        labels = self._label_coordinates
-        for batch in source.batches(self.domain):
-            points = self.domain.encode(batch)
-            held += len(points) * (len(low) + 1)
-            if held > MAX_NUMBERS:
-                raise RequestError(
-                    f"A private logistic regression holds all records in memory, at most {MAX_NUMBERS:,} numbers: give "
-                    "it fewer records or columns."
-                )
-            codes.append(np.argmax(points[:, labels], axis=1))
-            parts.append(vectors_of(points[:, ~labels], (low + high) / 2.0, self.radius))
-        if source.fingerprint() != before:
-            raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
-        empty = np.empty((0, len(low) + 1), np.int64)
-        return np.concatenate([empty, *parts]), np.concatenate([np.empty(0, np.int64), *codes])
+        """All records as vectors in the unit ball, int64 (n, m), the constant last, and their classes, int64 (n,)."""
+        low, high = self.task.features.bounds()
+        labels = self.task.places
 
-    @property
-    def _label_coordinates(self) -> np.ndarray:
-        """Which coordinates of an encoded record say its class, bool."""
-        names = [column.name for column in self.domain.columns for _ in range(column.width)]
-        return np.array([name == self.label for name in names])
+        def encoded(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return vectors_of(points[:, ~labels], (low + high) / 2.0, self.radius), points[:, labels].argmax(axis=1)
+
+        return gathered(source, self.domain, self.task.width, encoded)
 
 
 def perturbed_minimiser(

@@ -10,6 +10,7 @@ longer together, so the radius and every sensitivity that is proved from it are 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -344,22 +345,7 @@ class Task(Validated):
         `unit`: What 1 counts; units are cut toward zero, and those of features together are no longer than radius ·
         unit. RequestError when the records cannot be read, or are too many to be held.
         """
-        before, parts, codes, held = source.fingerprint(), [], [], 0
-        for batch in source.batches(self.domain):
-            points = np.asarray(self.domain.encode(batch))
-            held += len(points) * (self.width + 1)
-            if held > MAX_NUMBERS:
-                raise RequestError(
-                    f"Training holds all records in memory, at most {MAX_NUMBERS:,} numbers: give it fewer records or "
-                    "columns."
-                )
-            found = self.encoded(points, unit)
-            parts.append(found[0])
-            codes.append(found[1])
-        if source.fingerprint() != before:
-            raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
-        empty = np.empty((0, self.width + 1), np.int64)
-        return np.concatenate([empty, *parts]), np.concatenate([np.empty(0, np.int64), *codes])
+        return gathered(source, self.domain, self.width, lambda points: self.encoded(points, unit))
 
     def encoded(self, points: np.ndarray, unit: int) -> tuple[np.ndarray, np.ndarray]:
         """What `gather` gives of records that the domain has encoded, float64 (n, d)."""
@@ -379,6 +365,28 @@ class Task(Validated):
     def longest(self, unit: int) -> int:
         """The largest squared length of what `gather` gives, in units, the 1 in front included."""
         return unit**2 + longest_features(self.radius, unit)
+
+
+def gathered(
+    source: Source, domain: Domain, width: int, encoded: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """All records, encoded, as vectors, int64 (n, width + 1), and what is predicted, int64 (n,)."""
+    before, held = source.fingerprint(), 0
+    parts, codes = [np.empty((0, width + 1), np.int64)], [np.empty(0, np.int64)]
+    for batch in source.batches(domain):
+        points = np.asarray(domain.encode(batch))
+        held += len(points) * (width + 1)
+        if held > MAX_NUMBERS:
+            raise RequestError(
+                f"Training holds all records in memory, at most {MAX_NUMBERS:,} numbers: give it fewer records or "
+                "columns."
+            )
+        vectors, told = encoded(points)
+        parts.append(vectors)
+        codes.append(told)
+    if source.fingerprint() != before:
+        raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
+    return np.concatenate(parts), np.concatenate(codes)
 
 
 def longest_features(radius: float, unit: int) -> int:
