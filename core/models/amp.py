@@ -14,13 +14,9 @@ sensitivity is (ε₂, δ₂)-private, and together with f* it is (ε₁ + ε₂
 found this factor 2, which the paper does not have. The step is so fine that rounding costs no more than γ does,
 h (√m + 1) <= γ/k, a power of two of public facts alone: then the second noise is far below a hundredth of s/k.
 
-**The first part, published constants** (one replaced record). Λ = 2β/(ε₁ - ε₃) = k with β = 1/4, and
-s = 2(1 + √(2 log(1/δ₁)))/ε₃, the paper's σ₁ times n; hyper-parameter-free: ε₂ = ε/100, δ₂ = δ/100, ε₃ = φε₁ with
-φ = max(min(.88671 + .0186607/ε^.372906, .99), 1 - 1/ε + .001). The factor is that of the Gaussian mechanism, which
-holds for ε₃ <= 10.
-
-**The first part, sharp constants** (one record more or less). Let p = 1/(1 + exp<f, u>) be the weight of the record u
-that differs. As in `objective_perturbation`, b_D'(f) = b_D(f) + pu, and the density of f* at f changes by
+**The first part** (one record more or less; ε₁ = ε - ε₂ and δ₁ = δ - δ₂, the second part having a hundredth). Let
+p = 1/(1 + exp<f, u>) be the weight of the record u that differs. As in `objective_perturbation`, b_D'(f) = b_D(f) + pu,
+and the density of f* at f changes by
 
     L = (2 <b, pu> + p²|u|²)/(2s²) ± log(1 + p(1 - p) uᵀ(kI + H)⁻¹u),   with b = b_D(f) ~ N(0, s² I).
 
@@ -36,7 +32,7 @@ E(1 - e^(ε₁ - L))₊ <= E(1 - e^(ε₁ - X/s - 1/(2s²)))₊: the δ of the G
 whose closed form is known (Balle, Wang 2018). A shorter u makes X smaller.
 
 Nothing is lost to the change of volume, and the noise is that of a release of a single number: 4.2 at (1, 10⁻⁶),
-where the published constants take about 14. One *replaced* record is one removed and then one added, and m records of
+where the paper's constants take about 14. One *replaced* record is one removed and then one added, and m records of
 a person are m steps: for j steps, (ε/j, δ₀)-private each, δ = δ₀ Σ e^(iε/j) for i < j.
 
 More than two classes: one problem for each class against all others, with an equal share of epsilon and delta.
@@ -73,19 +69,17 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import NormalVector
 from ..privacy.replay.solved_laws import ApproximateMinimum
 from ..privacy.replay.tape import drawn
-from ..runtime.parameters import Choice, Whole, parameter
+from ..runtime.parameters import Whole, parameter
 from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_models import LinearModel
 from .method import Method, against_the_rest, signed_problems
 from .model_file import BITS
 from .training_task import Task, whole_vectors
 
-CONSTANTS = ("sharp", "published")
 SECOND_SHARE = Fraction(1, 100)  # Of epsilon and delta, for the noise on what the solver found.
 LARGEST_GRADIENT = Fraction(1, 1 << 20)  # γ: a public constant that double precision can check for millions of records.
 MARGIN = 1e-9
 READ_UNIT = 1 << 24  # What 1 counts where records are read: squared lengths, and entries times 2^30, fit 64 bits.
-LARGEST_PUBLISHED = 10  # Epsilon up to which the paper's factor of the Gaussian mechanism is known to hold.
 THEOREM = (
     "The minimiser of a logistic loss with a Gaussian linear term, found to within a checked length of its gradient, "
     "is released with Gaussian noise for what is missing (approximate minima perturbation; Iyengar et al. 2019)."
@@ -105,12 +99,8 @@ class Perturbed:
 
 @dataclass(frozen=True)
 class ApproximateMinima(Method):
-    """Approximate minima perturbation of a logistic regression, without anything to be tuned.
+    """Approximate minima perturbation of a logistic regression, without anything to be tuned."""
 
-    `constants`: "sharp" or "published"; see the module.
-    """
-
-    constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
     name: ClassVar[str] = "amp"
     rank: ClassVar[int] = 1
     advantage: ClassVar[str] = "it is alone in a ledger"
@@ -125,11 +115,6 @@ class ApproximateMinima(Method):
             raise RequestError(
                 "Approximate minima perturbation needs a delta above 0; objective perturbation has none."
             )
-        if self.constants == "published":
-            if budget.neighbours is not Neighbours.REPLACE_ONE or self.domain.unit.records > 1:
-                raise RequestError("The published constants are for one replaced record; use the sharp ones otherwise.")
-            if budget.epsilon > LARGEST_PUBLISHED:
-                raise RequestError(f"The published constants hold up to an epsilon of {LARGEST_PUBLISHED}.")
         event = Alone(Fraction(budget.epsilon), Fraction(budget.delta))
         return Cost((event,), budget.epsilon, budget.delta)
 
@@ -137,11 +122,8 @@ class ApproximateMinima(Method):
         """Noise and curvature of every problem, from public facts alone; of each of several models that share it."""
         epsilon, delta = (Fraction(value) / (self.rows * models) for value in (budget.epsilon, budget.delta))
         first = epsilon * (1 - SECOND_SHARE), delta * (1 - SECOND_SHARE)
-        if self.constants == "published":
-            deviation, curvature = published_constants(float(epsilon), float(first[0]), float(first[1]))
-        else:
-            steps = self.domain.unit.records * (2 if budget.neighbours is Neighbours.REPLACE_ONE else 1)
-            deviation, curvature = sharp_constants(*one_step(float(first[0]), float(first[1]), steps))
+        steps = self.domain.unit.records * (2 if budget.neighbours is Neighbours.REPLACE_ONE else 1)
+        deviation, curvature = sharp_constants(*one_step(float(first[0]), float(first[1]), steps))
         size = self.width + 1
         bits = grid_bits(curvature, size)
         reach = 2 * (LARGEST_GRADIENT / curvature * (1 << bits) + math.isqrt(size) + 1)
@@ -172,7 +154,6 @@ class ApproximateMinima(Method):
         for signed in signed_problems(vectors, codes, self.rows):
             rows.append(near_minimiser(signed, plan, noise_source))
         details = {
-            "constants": self.constants,
             "deviation": str(plan.deviation),
             "curvature": str(plan.curvature),
             "second": str(plan.second.parameter),
@@ -233,15 +214,6 @@ def one_step(epsilon: float, delta: float, steps: int) -> tuple[float, float]:
     """What one record more or less may lose so that so many together keep (epsilon, delta)."""
     each = epsilon / steps * (1 - MARGIN)
     return each, delta / math.fsum(math.exp(each * place) for place in range(steps)) * (1 - MARGIN)
-
-
-def published_constants(whole: float, epsilon: float, delta: float) -> tuple[Fraction, Fraction]:
-    """s and k by the paper, without hyper-parameters, for its epsilon and the part of it that the minimiser gets."""
-    share = max(min(0.88671 + 0.0186607 / whole**0.372906, 0.99), 1.0 - 1.0 / whole + 0.001)
-    third = share * epsilon
-    deviation = 2.0 * (1.0 + math.sqrt(2.0 * math.log(1.0 / delta))) / third
-    curvature = 2.0 * 0.25 / (epsilon - third)
-    return round_up(Fraction(deviation * (1 + MARGIN))), round_up(Fraction(curvature * (1 + MARGIN)))
 
 
 @dataclass(frozen=True)

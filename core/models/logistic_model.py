@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from decimal import Context
 from fractions import Fraction
 
 import numpy as np
@@ -18,8 +16,6 @@ THEOREM = (
     "exp(-rate times length), rounded to a grid (Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9)."
 )
 LENGTHS = (1 << UNIT_BITS) ** 2  # The largest squared length, in units.
-CURVATURE_OF_LOSS = Fraction(1, 4)  # c: the largest second derivative of log(1 + e^-z).
-DECIMALS = Context(prec=60)
 
 
 @dataclass(frozen=True)
@@ -53,18 +49,3 @@ def vectors_of(points: np.ndarray, centre: np.ndarray, radius: float) -> np.ndar
     while (long := np.flatnonzero((units * units).sum(axis=1) > LENGTHS)).size:
         units[long, :-1] -= np.sign(units[long, :-1])
     return units
-
-
-def published_constants(epsilon: Fraction, curvature: Fraction) -> Perturbation:
-    """Noise and curvature by the paper's Algorithm 2, the rate rounded down and the curvature up."""
-    ratio = DECIMALS.divide(*(1 + CURVATURE_OF_LOSS / curvature).as_integer_ratio())
-    left = epsilon - 2 * Fraction(DECIMALS.ln(ratio)) - Fraction(1, 10**40)
-    if left > 0:
-        return Perturbation(_down(left / 2), curvature)
-    power = Fraction(DECIMALS.exp(DECIMALS.divide(*(epsilon / 4).as_integer_ratio()))) - Fraction(1, 10**40)
-    return Perturbation(_down(epsilon / 4), -_down(-CURVATURE_OF_LOSS / (power - 1)))
-
-
-def _down(value: Fraction) -> Fraction:
-    """Rounded down to thirty decimal places."""
-    return Fraction(math.floor(value * 10**30), 10**30)

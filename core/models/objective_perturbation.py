@@ -18,14 +18,13 @@ A record u more, of weight p at f, moves b_D(f) by pu, no longer than p, and mul
 
     add_remove: r-private;    replace_one (take one away, put one in): 2r-private;    m records a person: m times that.
 
-r is reached in the limit of f against u. These are the constants "sharp": r = ε/m or ε/(2m), and k = max(nΛ, 1/r).
+r is reached in the limit of f against u. So r = ε/m or ε/(2m), and k = max(nΛ, 1/r).
 Where no Λ is given, k = 1/r: the least that the promise allows, which served best wherever it was tried. The values of
 Λ in the RACE paper, 0.01 to 2, leave of thousands of records little more than which class is more frequent.
 
-*The paper's constants* ("published") bound the determinant by itself: ε′ = ε - 2 log(1 + c/k) for c = 1/4, r = ε′/2;
-and where that is not positive, k = c/(e^(ε/4) - 1) and ε′ = ε/2. They hold for one replaced record. The factor 2 in
-front of the logarithm is not needed even so, as one record is taken away before one is put in; and nothing of the
-budget need go to the determinant at all, as it counts most where p, and so the move of b, is small.
+The paper takes 2 log(1 + c/k) of ε, c = 1/4, for the determinant by itself. The factor 2 is not needed, as one record
+is taken away before one is put in; and nothing of the budget need go to the determinant at all, as it counts most where
+p, and so the move of b, is small.
 
 *n.* Only nΛ depends on it. Where the number of records is private, a public guess takes its place.
 
@@ -84,7 +83,7 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import L2Vector
 from ..privacy.replay.solved_laws import PerturbedMinimum, PerturbedSoftmax
 from ..privacy.replay.tape import drawn
-from ..runtime.parameters import Choice, Number, Resolved, Text, Validated, Whole, parameter
+from ..runtime.parameters import Number, Resolved, Text, Validated, Whole, parameter
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .centred import centred, centred_width, directions_for, of_all_coordinates
@@ -92,13 +91,12 @@ from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .certified_softmax import rounded_softmax
 from .least_squares import times
 from .linear_models import LinearModel
-from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, THEOREM, Perturbation, published_constants, vectors_of
+from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, THEOREM, Perturbation, vectors_of
 from .method import Fitted, Method, signed_problems
 from .model_file import LARGEST
 from .noise_bands import CELLS_SHARE, Spread, cells_sensitivity, in_cells, worth_counting
 from .training_task import Task, gathered
 
-CONSTANTS = ("sharp", "published")
 MAX_RECORDS = 1 << 40
 MAX_COORDINATES = 2_000
 REGULARISATION = Number("The regularisation", 1e-9, 1e9, "as zero would leave no promise")
@@ -120,7 +118,6 @@ class ObjectivePerturbation(Validated, Fitted[LinearModel]):
     # A public length; features that are further from the middle of their bounds are moved closer. None is that of the
     # farthest corner.
     radius: Resolved[float] = parameter(RADIUS, None)
-    constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")  # "sharp" or "published"; see the module.
     name: ClassVar[str] = "objective-perturbation"
     described: ClassVar[str] = "objective perturbation"
 
@@ -129,8 +126,6 @@ class ObjectivePerturbation(Validated, Fitted[LinearModel]):
         self._settle(domain=self.task.domain)
         if self.task.width + 1 > MAX_COORDINATES:
             raise RequestError(f"A private logistic regression takes at most {MAX_COORDINATES - 1:,} coordinates.")
-        if self.regularisation is None and self.constants == "published":
-            raise RequestError("The published constants need a regularisation.")
         if self.radius is None:
             low, high = self.task.features.bounds()
             self._settle(radius=RADIUS.checked(math.sqrt(math.fsum(((high - low) / 2.0) ** 2))))
@@ -157,18 +152,12 @@ class ObjectivePerturbation(Validated, Fitted[LinearModel]):
                 "A private logistic regression needs a public number of records, which its regularisation is "
                 "multiplied by: the number in the data is private here."
             )
-        if self.constants == "published" and not (
-            budget.neighbours is Neighbours.REPLACE_ONE and self.domain.unit.records == 1
-        ):
-            raise RequestError("The published constants are for one replaced record; use the sharp ones otherwise.")
         return Cost((PureParts(Fraction(budget.epsilon) / self.task.rows, self.task.rows),), budget.epsilon)
 
     def perturbation(self, budget: Budget, records: int) -> Perturbation:
         """Noise and curvature of every problem, from the budget and the public number of records."""
         epsilon = Fraction(budget.epsilon) / self.task.rows
         curvature = Fraction(self.regularisation or 0) * records
-        if self.constants == "published":
-            return published_constants(epsilon, curvature)
         moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
         rate = epsilon / (moves * self.domain.unit.records)
         return Perturbation(rate, max(curvature, 1 / rate))
@@ -183,7 +172,7 @@ class ObjectivePerturbation(Validated, Fitted[LinearModel]):
         rate, curvature = perturbation.rate, perturbation.curvature
         signed = signed_problems(units, codes, self.task.rows)
         rows = self.between_bounds([perturbed_minimiser(one, rate, curvature, noise_source) for one in signed])
-        details = {"rate": str(rate), "curvature": str(curvature), "constants": self.constants}
+        details = {"rate": str(rate), "curvature": str(curvature)}
         kind = "logistic" if self.task.rows == 1 else "one-vs-rest"
         said, private = self.described, noise_source.private
         return LinearModel(self.task, kind, 1.0, rows, budget, said, THEOREM, details, private)

@@ -2,9 +2,9 @@
 
 Records u_i in the unit ball, times their label 1 or -1, are put into batches once, in an order that is drawn in secret
 for this fit and never told, and each of k passes takes one step a batch, on the mean of its losses
-log(1 + exp(-<w, u_i>)), whose curvature is at most β = 1/4, and λ|w|²/2:
+log(1 + exp(-<w, u_i>)), whose curvature is at most β = 1/4:
 
-    w ← w - η (λ w - mean of p_i u_i over the batch),    p_i = 1/(1 + exp<w, u_i>).
+    w ← w + η · mean of p_i u_i over the batch,    p_i = 1/(1 + exp<w, u_i>).
 
 **A replaced record keeps its place**, wherever in its file its new value puts it. In the places of a file it need not:
 in one that is sorted by a column, or that a query gives in the order of an index, one changed value moves every record
@@ -17,22 +17,14 @@ noise hides that, P(M in E) <= exp(ε) P'(M in E) + δ by what follows, and so d
 weights are the same on both sides (joint convexity). One order serves all problems of one class against the rest: what
 is proved of a fixed order is proved of their table as a whole, whose lines all differ in that one place's step.
 
-**Sensitivity, one replaced record in its place** (their Lemmas 6 to 8, with batches). A step by the same batch is
-(1 - ηλ) times a step on the convex part of length η/(1 - ηλ), which brings no two places apart where that is at most
-2/β. A step by batches that differ in one record, of b or more, adds 2η/b at most, as p u is no longer than 1. One batch
-of every pass differs.
+**Sensitivity, one replaced record in its place** (their Lemmas 6 and 7, with batches). A step by the same batch brings
+no two places apart where η is at most 2/β. A step by batches that differ in one record, of b or more, adds 2η/b at
+most, as p u is no longer than 1. One batch of every pass differs, so Δ = 2kη/b for a constant η <= 2/β.
 
-*Convex* (λ = 0, η <= 2/β constant): Δ = 2kη/b.
-
-*Strongly convex* (η_t = min(1/(β + λ), 1/(λt)) at the t-th step of all T = km, m batches): what a step adds is
-brought down by the later ones. From where η_s = 1/(λs) on, they multiply it by (s - 1)/s each, so 2η_t/b = 2/(λtb)
-becomes 2/(λbT). Of the steps before, the last is at most the (β + λ)/λ-th, say t*, so 2/((β + λ)b) becomes t*/T times
-that, 2/(λbT) at most, too. All k passes together: Δ = 2/(λbm).
-
-So η or λ is chosen such that Δ is what the promise allows for noise of a public deviation in each coefficient: how
+So η is chosen such that Δ is what the promise allows for noise of a public deviation in each coefficient: how
 many records there are, which is public, changes how far the search goes and no noise.
 
-**Rounding.** Coefficients stay no longer than `LONGEST`, by η T <= LONGEST or λ >= 1/LONGEST. In double precision (u
+**Rounding.** Coefficients stay no longer than `LONGEST`, by η T <= LONGEST. In double precision (u
 = 2^-53) an inner product of m <= 2^12 entries is then off by less than 1.01 m u LONGEST < 2^-30.9, p by a quarter of
 that and some u (`certified_logistic`), the mean of a batch by 2^-33 more (`LARGEST_BATCH`), so a step by less than η
 2^-30 + 2^-41. Errors are not made longer by later steps either; two runs are apart by 2 (Σ η 2^-30 + T 2^-41) more.
@@ -59,7 +51,7 @@ from ..privacy.calibration import NoiseScale, calibrate_gaussian
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import hidden_order
-from ..runtime.parameters import Choice, Number, Whole, parameter
+from ..runtime.parameters import Number, Whole, parameter
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import UNIT_BITS, logistic_weights
@@ -68,14 +60,12 @@ from .method import Method, against_the_rest, signed_problems
 from .model_file import BITS, HIDDEN_ORDER, IN_AN_ORDER
 from .preconditioned import of_square
 
-SCHEDULES = ("convex", "strongly convex")
 BETA = 0.25
 LONGEST = 1024.0
 MARGIN = 1e-9
 MOST_STEPS, LARGEST_BATCH = 10_000, 1 << 20
-# How much further apart two runs are than in exact arithmetic: steps together are LONGEST long at most where they are
-# alike, and (1 + log T)/λ, which is below 11 LONGEST, where they are not.
-ROUNDING = 2.0 * (11.0 * LONGEST * 2.0**-30 + MOST_STEPS * 2.0**-41)
+# How much further apart two runs are than in exact arithmetic: steps together are LONGEST long at most.
+ROUNDING = 2.0 * (LONGEST * 2.0**-30 + MOST_STEPS * 2.0**-41)
 TRIAL = 1 << 40
 THEOREM = (
     "One replaced record moves what gradient steps over a permutation that is drawn in secret end at by a proven "
@@ -96,11 +86,9 @@ class Plan:
 class PermutationSGD(Method):
     """Stochastic gradient descent with noise on its result.
 
-    `schedule`: "convex", with steps alike, or "strongly convex", with shorter and shorter ones. `passes`, `batch`: k,
-    and how many records a batch has at least. `deviation`: Of the noise in each coefficient.
+    `passes`, `batch`: k, and how many records a batch has at least. `deviation`: Of the noise in each coefficient.
     """
 
-    schedule: str = parameter(Choice("The schedule", SCHEDULES), "convex")
     passes: int = parameter(Whole("The number of passes", 1, 100), 10)
     batch: int = parameter(Whole("The size of a batch", 1, LARGEST_BATCH), 50)
     deviation: float = parameter(Number("The deviation of a coefficient", 1e-3, 10.0), 0.5)
@@ -180,10 +168,8 @@ class PermutationSGD(Method):
         found = np.rint(np.array(places) * (1 << BITS)).astype(np.int64)
         details = {
             **HIDDEN_ORDER,
-            "schedule": self.schedule,
             "passes": str(self.passes),
             "rate": repr(walk.rate),
-            "curvature": repr(walk.ridge),
             "sigma_squared": str(plan.noise.parameter),
         }
         kind, rows = against_the_rest(self.rows), add_noise(found, plan.noise, noise_source)
@@ -197,31 +183,21 @@ class Walk:
     # How many.
     passes: int
     batches: int
-    # The longest step, and λ.
-    rate: float
-    ridge: float
+    rate: float  # η.
 
     @classmethod
     def of(cls, method: PermutationSGD, records: int, apart: float) -> Walk:
         """The longest steps by which two runs end no further apart than that."""
         batches = max(1, min(records // method.batch, method.most_batches))
         least, room = max(1, records // batches), apart - ROUNDING
-        if method.schedule == "convex":
-            longest = min(2.0 / BETA, LONGEST / (method.passes * batches), room * least / (2 * method.passes))
-            return cls(method.passes, batches, longest * (1.0 - MARGIN), 0.0)
-        ridge = max(2.0 / (least * batches * room), 1.0 / LONGEST) * (1.0 + MARGIN)
-        return cls(method.passes, batches, 1.0 / (BETA + ridge), ridge)
+        longest = min(2.0 / BETA, LONGEST / (method.passes * batches), room * least / (2 * method.passes))
+        return cls(method.passes, batches, longest * (1.0 - MARGIN))
 
     def end(self, records: np.ndarray) -> np.ndarray:
         """Where the steps end, float64 (m,), for records times their label in their order, float64 (n, m)."""
         place = np.zeros(records.shape[1])
         if not len(records):
             return place
-        batches, step = np.array_split(records, self.batches), 0
-        for _ in range(self.passes):
-            for batch in batches:
-                step += 1
-                length = min(self.rate, 1.0 / (self.ridge * step)) if self.ridge else self.rate
-                slope = logistic_weights(batch @ place) @ batch / len(batch)
-                place = place - length * (self.ridge * place - slope)
+        for batch in np.array_split(records, self.batches) * self.passes:
+            place = place + self.rate * (logistic_weights(batch @ place) @ batch / len(batch))
         return place

@@ -14,14 +14,7 @@ from core import Budget, Domain, Ledger
 from core.domain import PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.models import amp as module
-from core.models.amp import (
-    LARGEST_GRADIENT,
-    ApproximateMinima,
-    in_unit_ball,
-    one_step,
-    published_constants,
-    sharp_constants,
-)
+from core.models.amp import LARGEST_GRADIENT, ApproximateMinima, in_unit_ball, one_step, sharp_constants
 from core.models.certified_logistic import UNIT_BITS, approximate_minimiser
 from core.privacy.accounting import Cost, PureParts
 from core.privacy.integer_shifts import gaussian_delta
@@ -97,14 +90,6 @@ def test_sharp_noise_is_that_of_a_single_number():
     assert each == pytest.approx(0.5) and delta * (1 + math.exp(0.5)) == pytest.approx(1e-6)
 
 
-def test_published_constants_are_the_papers():
-    deviation, curvature = published_constants(1.0, 0.99, 0.99e-6)
-    third = 0.99 * max(min(0.88671 + 0.0186607, 0.99), 0.001)
-    assert float(deviation) == pytest.approx(2 * (1 + math.sqrt(2 * math.log(1 / 0.99e-6))) / third, rel=1e-5)
-    assert float(curvature) == pytest.approx(0.5 / (0.99 - third), rel=1e-5)
-    assert float(published_constants(1e-8, 1.0, 1e-6)[1]) == pytest.approx(0.5 / (1 - 0.99), rel=1e-5)  # φ is capped
-
-
 def test_vectors_of_noise_are_normal_and_their_bounds_close_in():
     noise = NormalVector(Fraction(5, 2), 4_000, SeededSource(1).stream())
     low, high = noise.bounds(0)
@@ -143,11 +128,11 @@ def test_the_minimiser_is_found_within_the_checked_gradient():
     assert np.linalg.norm(objective(np.array([float(value) for value in place]))[1]) <= float(LARGEST_GRADIENT) + 1e-12
 
 
-@pytest.mark.parametrize(("constants", "neighbours"), [("sharp", "add_remove"), ("published", "replace_one")])
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 @pytest.mark.parametrize("epsilon", ["0.01", "0.3", "10"])
-def test_what_is_missing_costs_next_to_nothing(constants, neighbours, epsilon):
+def test_what_is_missing_costs_next_to_nothing(neighbours, epsilon):
     """The second noise, of a hundredth of the promise, is below a hundredth of the first's, whatever the promise is."""
-    task = ApproximateMinima(PLANE, "kind", constants=constants)
+    task = ApproximateMinima(PLANE, "kind")
     plan = task.perturbed(Budget(epsilon, "1e-9", neighbours))
     steps = math.sqrt(plan.second.variance)
     assert math.ldexp(steps, -plan.bits) <= 0.01 * float(plan.deviation / plan.curvature)
@@ -170,13 +155,11 @@ def test_the_grid_says_what_the_minimiser_is():
     assert model.weights[0] * length == pytest.approx(found, abs=error + 1e-5)
 
 
-@pytest.mark.parametrize(("constants", "neighbours"), [("sharp", "add_remove"), ("published", "replace_one")])
-def test_a_fit_predicts_and_says_how_it_was_made(constants, neighbours):
-    model = ApproximateMinima(PLANE, "kind", constants=constants).fit(
-        open_source(plane()), Budget(3, "1e-5", neighbours)
-    )
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_a_fit_predicts_and_says_how_it_was_made(neighbours):
+    model = ApproximateMinima(PLANE, "kind").fit(open_source(plane()), Budget(3, "1e-5", neighbours))
     told = model.codes({"x": [-4.0, 4.0], "y": [8.0, 0.0]})
-    assert told.tolist() == [0, 1] and model.private and model.details["constants"] == constants
+    assert told.tolist() == [0, 1] and model.private
     assert any("approximate minima" in sentence for sentence in model.card())
 
 
@@ -210,10 +193,6 @@ def test_promises_that_no_theorem_keeps_are_refused():
     task, source = ApproximateMinima(PLANE, "kind"), open_source(plane(20))
     with pytest.raises(RequestError, match="needs a delta"):
         task.fit(source, Budget(1))
-    with pytest.raises(RequestError, match="one replaced record"):
-        ApproximateMinima(PLANE, "kind", constants="published").fit(source, Budget(1, "1e-6"))
-    with pytest.raises(RequestError, match="up to an epsilon of 10"):
-        ApproximateMinima(PLANE, "kind", constants="published").fit(source, Budget(11, "1e-6", "replace_one"))
     with pytest.raises(RequestError, match="public list of classes"):
         ApproximateMinima(PLANE, "x")
 

@@ -20,7 +20,7 @@ from core.models import logistic_model
 from core.models import objective_perturbation as module
 from core.models.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from core.models.linear_models import LinearModel
-from core.models.logistic_model import LENGTHS, Perturbation, published_constants, vectors_of
+from core.models.logistic_model import LENGTHS, Perturbation, vectors_of
 from core.models.objective_perturbation import ObjectivePerturbation, PureLogistic
 from core.privacy.attacks import audit
 from core.privacy.budget import Neighbours
@@ -61,7 +61,7 @@ def rotated(angle: float) -> np.ndarray:
 
 
 @given(
-    st.sampled_from(["add_remove", "replace_one", "published"]),
+    st.sampled_from(["add_remove", "replace_one"]),
     st.floats(0.05, 8),
     st.floats(0.001, 20),
     st.lists(st.floats(0, 6.28), max_size=4),
@@ -70,10 +70,11 @@ def rotated(angle: float) -> np.ndarray:
     st.floats(0, 6.28),
     st.floats(0, 60),
 )
-def test_no_neighbours_densities_are_further_apart_than_epsilon(case, epsilon, curvature, shared, one, other, way, far):
-    constants, relation = ("published", "replace_one") if case == "published" else ("sharp", case)
+def test_no_neighbours_densities_are_further_apart_than_epsilon(
+    relation, epsilon, curvature, shared, one, other, way, far
+):
     budget = Budget(round(Decimal(epsilon), 6), neighbours=relation)
-    made = ObjectivePerturbation(LINE, "kind", round(curvature, 9), records=1, constants=constants)
+    made = ObjectivePerturbation(LINE, "kind", round(curvature, 9), records=1)
     noise = made.perturbation(budget, 1)
     base = np.concatenate([np.empty((0, 2), np.int64), *map(rotated, shared)])
     first, second = np.concatenate([base, rotated(one)]), np.concatenate([base, rotated(other)])
@@ -199,16 +200,6 @@ def test_three_classes_share_epsilon_and_are_told_apart():
     assert model.probabilities({"x": x, "y": y}).sum(axis=1) == pytest.approx(np.ones(3000))
 
 
-def test_the_published_constants_are_algorithm_two():
-    """By hand in floating point, on either side of where epsilon' would be negative."""
-    left = published_constants(Fraction(1), Fraction(3))
-    assert float(left.rate) == pytest.approx((1 - 2 * np.log1p(1 / 12)) / 2, abs=1e-15) and left.curvature == 3
-    assert left.rate < Fraction(1, 2)
-    raised = published_constants(Fraction(1, 10), Fraction(1))
-    assert float(raised.curvature) == pytest.approx(0.25 / np.expm1(0.025), rel=1e-12)
-    assert raised.rate == Fraction(1, 40)
-
-
 def test_without_a_regularisation_it_is_the_least_that_the_promise_allows():
     made = ObjectivePerturbation(PLANE, "kind")
     assert made.perturbation(Budget(2), 1).curvature == Fraction(1, 2)
@@ -261,7 +252,7 @@ def test_it_is_paid_once_before_anything_is_drawn(tmp_path):
 
 
 def test_a_model_survives_json_and_says_what_it_promises():
-    made = ObjectivePerturbation(PLANE, "kind", 0.1, constants="published")
+    made = ObjectivePerturbation(PLANE, "kind", 0.1)
     model = made.fit(open_source(plane()), Budget(1, neighbours="replace_one"))
     assert model.private and Fraction(model.details["curvature"]) == Fraction(0.1) * 800
     again = LinearModel.from_dict(json.loads(json.dumps(model.to_dict())))
@@ -276,11 +267,8 @@ def test_a_model_survives_json_and_says_what_it_promises():
         ({"regularisation": float("inf")}, None),
         ({"records": 0}, None),
         ({"radius": -1.0}, None),
-        ({"constants": "hopeful"}, None),
         ({"regularisation": 0.01}, Budget(1)),
-        ({"constants": "published"}, None),
         ({"records": 5}, Budget(1, Decimal("1e-6"))),
-        ({"records": 5, "regularisation": 1.0, "constants": "published"}, Budget(1)),
     ],
 )
 def test_requests_that_cannot_be_kept_are_refused(facts, budget):

@@ -13,7 +13,7 @@ from core.figures.share.shared_page import share_html
 from core.models import permutation_sgd
 from core.models.judging import calibrated, read_test
 from core.models.model_file import BITS, KNOWN_ORDER
-from core.models.permutation_sgd import BETA, ROUNDING, SCHEDULES, PermutationSGD, Walk
+from core.models.permutation_sgd import ROUNDING, PermutationSGD, Walk
 from core.privacy.noise.randomness import SeededSource, hidden_order
 from core.sources import open_source
 from tests.cli.conftest import command, ledger  # noqa: F401 (fixtures)
@@ -24,15 +24,14 @@ REPLACED = Budget(5, "1e-4", "replace_one")
 OLD = Path(__file__).parents[1] / "known_releases" / "permutation-1.model.json"
 
 
-def walks(records: np.ndarray, apart: float, schedule: str, passes: int, batch: int) -> np.ndarray:
-    method = PermutationSGD(PLANE, "kind", schedule=schedule, passes=passes, batch=batch)
+def walks(records: np.ndarray, apart: float, passes: int, batch: int) -> np.ndarray:
+    method = PermutationSGD(PLANE, "kind", passes=passes, batch=batch)
     return Walk.of(method, len(records), apart).end(records)
 
 
 @pytest.mark.few(2)
-@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("apart", [0.02, 0.5, 3.0])
-def test_no_replaced_record_moves_the_end_further_than_allowed(schedule, apart):
+def test_no_replaced_record_moves_the_end_further_than_allowed(apart):
     """Wherever it is in the order: among records of one kind, of both, and of none, one that says their opposite."""
     random, longest = np.random.default_rng(1), 0.0
     mixed = random.normal(size=(40, 3))
@@ -43,54 +42,46 @@ def test_no_replaced_record_moves_the_end_further_than_allowed(schedule, apart):
             for passes, batch in ((1, 1), (3, 4), (5, 9)):
                 other = records.copy()
                 records[place], other[place] = [0.6, 0.8, 0.0], [-0.6, -0.8, 0.0]
-                ends = [walks(one, apart, schedule, passes, batch) for one in (records, other)]
+                ends = [walks(one, apart, passes, batch) for one in (records, other)]
                 longest = max(longest, float(np.linalg.norm(ends[0] - ends[1])))
     assert 0.3 * apart < longest <= apart - ROUNDING
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize(("records", "batch"), [(40, 9), (7, 2), (3, 50), (1999, 50)])
-def test_steps_are_as_short_as_the_shortest_batch_of_records_that_leave_a_rest_needs(schedule, records, batch):
+def test_steps_are_as_short_as_the_shortest_batch_of_records_that_leave_a_rest_needs(records, batch):
     """A record counts most where it shares a batch with the fewest."""
-    method, apart = PermutationSGD(PLANE, "kind", schedule=schedule, passes=3, batch=batch), 0.02
+    method, apart = PermutationSGD(PLANE, "kind", passes=3, batch=batch), 0.02
     walk = Walk.of(method, records, apart)
     fewest = min(map(len, np.array_split(np.arange(records), walk.batches)))
-    lengths = [2 * 3 * walk.rate / fewest] if walk.ridge == 0 else [2 / (walk.ridge * walk.batches * fewest)]
-    assert fewest >= min(batch, records) and max(lengths) <= apart - ROUNDING
+    assert fewest >= min(batch, records) and 2 * 3 * walk.rate / fewest <= apart - ROUNDING
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_the_steps_are_those_of_the_textbook(schedule):
+def test_the_steps_are_those_of_the_textbook():
     records = np.random.default_rng(2).normal(size=(23, 3)) / 4
-    method = PermutationSGD(PLANE, "kind", schedule=schedule, passes=3, batch=5)
-    walk, place, step = Walk.of(method, 23, 0.5), np.zeros(3), 0
+    method = PermutationSGD(PLANE, "kind", passes=3, batch=5)
+    walk, place = Walk.of(method, 23, 0.5), np.zeros(3)
     for _ in range(3):
         for batch in np.array_split(records, 4):
-            step += 1
-            ridge = walk.ridge
-            rate = min(1 / (BETA + ridge), 1 / (ridge * step)) if schedule != "convex" else walk.rate
-            place = place - rate * (ridge * place - (expit(-batch @ place)[:, None] * batch).mean(axis=0))
+            place = place + walk.rate * (expit(-batch @ place)[:, None] * batch).mean(axis=0)
     assert walk.end(records) == pytest.approx(place, rel=1e-6) and np.abs(place).max() > 0.01
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_fit_predicts_with_noise_of_the_deviation_that_was_asked_for(schedule):
-    task = PermutationSGD(PLANE, "kind", schedule=schedule, deviation=0.1)
+def test_a_fit_predicts_with_noise_of_the_deviation_that_was_asked_for():
+    task = PermutationSGD(PLANE, "kind", deviation=0.1)
     model = task.fit(open_source(plane(3_000)), REPLACED, noise_source=SeededSource(1))
     assert model.codes({"x": [-4.0, 4.0], "y": [8.0, 0.0]}).tolist() == [0, 1]
     deviation = float(task._planned(REPLACED).noise.variance) ** 0.5 / 2**20
     assert 0.099 < deviation < 0.101 and task.cost(REPLACED).delta == REPLACED.delta
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_value_that_moves_records_in_a_sorted_file_leaves_all_others_in_their_batches(schedule, monkeypatch):
+def test_a_value_that_moves_records_in_a_sorted_file_leaves_all_others_in_their_batches(monkeypatch):
     """Draws belong to records, as in the proof: the one that replaces another has that one's, wherever it stands."""
     first = pd.DataFrame(plane(2_000)).sort_values("x", ignore_index=True)
     first["draw"] = np.random.default_rng(1).permutation(2_000)
     last = first.copy()
     last.loc[0, ["x", "kind"]] = 3.999, "no" if first.kind[0] == "yes" else "yes"
     last = last.sort_values("x", ignore_index=True)
-    task, walked, ends, end = PermutationSGD(PLANE, "kind", schedule=schedule), [], [], Walk.end
+    task, walked, ends, end = PermutationSGD(PLANE, "kind"), [], [], Walk.end
 
     def noted(walk: Walk, records: np.ndarray) -> np.ndarray:
         walked.append(records)
