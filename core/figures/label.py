@@ -217,9 +217,9 @@ def _fingerprint(release: Release, file: bytes | mmap | None) -> str | None:
     return sha256(release.to_bytes(teaching=True) if file is None else file).hexdigest()
 
 
-def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
-    """What a release is and promises, in sentences."""
-    label = privacy_label(release, file)
+def describe(release: Release, file: bytes | mmap | None = None, label: PrivacyLabel | None = None) -> list[str]:
+    """What a release is and promises, in sentences; `label`: its own, where it is at hand, as one may take a second."""
+    label = privacy_label(release, file) if label is None else label
     what = "private release" if label.private else "teaching file"
     made_from = "sets" if release.domain.holds_sets else "records"
     names = listed([column.name for column in label.columns])
@@ -282,7 +282,7 @@ def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
             },
             "answer_noise": label.answer_noise if math.isfinite(label.answer_noise) else None,
             "odds": label.odds,
-            "in_words": describe(release, file),
+            "in_words": describe(release, file, label),
         }
     )
 

@@ -4,11 +4,12 @@ Home begins here too, drawn before anything that takes a while to load: its firs
 """
 
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import streamlit as st
 
@@ -89,10 +90,10 @@ def frame(page: Page) -> Iterator[Session]:
 
         release_news(RELEASE.path)
     _heading(page)
-    _once().note()
-    yield session()
-    draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
-    load_in_browser(drawing=page is EXPLORE)
+    with _once().drawing():
+        yield session()
+        draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
+        load_in_browser(drawing=page is EXPLORE)
     _warm_once()  # once the first page stands: until then it needs all there is of the processor
 
 
@@ -108,21 +109,27 @@ def _once() -> Parting:
 @st.cache_resource(show_spinner=False)
 def _warm_once() -> None:
     """Load all pages, and compile the hot loops, or load them; after the first page, and never again."""
-    from .serving.warming import warm_in_background  # which loads every mechanism
-
-    warm_in_background(load_pages, forecast_ahead)
+    Thread(target=_warm, args=(_once().give_way,), name="warm compiled loops", daemon=True).start()
 
 
-def load_pages() -> None:
-    """Import what all pages are made of."""
+def _warm(give_way: Callable[[], None]) -> None:
+    give_way()
+    from .serving.warming import warm_beside  # which loads every mechanism
+
+    warm_beside(load_pages, forecast_ahead, give_way)
+
+
+def load_pages() -> Iterator[None]:
+    """Import what all pages are made of, a step each."""
     from .. import ui
 
     for module in pkgutil.walk_packages(ui.__path__, f"{ui.__name__}."):
         if ALONE not in module.name:
             import_module(module.name)
+            yield
 
 
-def forecast_ahead() -> None:
+def forecast_ahead() -> Iterator[None]:
     """Work out what a first forecast waits for, of the sample that Home offers, and what bundled releases open with."""
     from ..privacy.budget import Budget
     from ..privacy.composition import PureParts, epsilon_spent
@@ -133,12 +140,14 @@ def forecast_ahead() -> None:
     from .own_data.paying import SLACK
     from .release.release_forecast import CURVE
     from .released.live_samples import live_figure
-    from .released.opening_files import maps_ahead
+    from .released.opening_files import openings_ahead
 
     one, budget = sample(TRIED), Budget(1)
     ways = recommend(one.domain, one.records_guess, budget, Closeness(one.kernel), density=one.density_guess)
+    yield
     for delta in (float(SLACK), 0.0):
         error_curve(ways[0].answering, one.records_guess, [*map(float, CURVE)], delta, density=one.density_guess)
+        yield
     live_figure(TRIED)
-    maps_ahead()
+    yield from openings_ahead()
     epsilon_spent([PureParts(Fraction(budget.epsilon), 2)], float(SLACK))  # which loads what composes several promises

@@ -153,6 +153,15 @@ def test_a_lesson_promises_nothing():
     assert "It protects" not in text and "coin-flip" not in text
 
 
+def test_the_noise_of_an_answer_is_worked_out_once_for_a_label_and_what_is_said_of_it(monkeypatch):
+    """Opening a map in the app worked it out twice: a grid's kernel of dozens of products took a second each time."""
+    made, asked = small_release(), []
+    own = type(made.sketch).noise_variance
+    monkeypatch.setattr(type(made.sketch), "noise_variance", lambda *given: asked.append(None) or own(*given))
+    assert to_json(made)["in_words"] == describe(made)
+    assert len(asked) == 2
+
+
 def test_the_fingerprint_is_that_of_the_file():
     release = small_release()
     data = release.to_bytes()

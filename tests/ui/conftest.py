@@ -14,8 +14,8 @@ from core.analysis.answerable import READS
 from core.lab.comparison_work import Bench
 from core.releases.forecast import one_trial, trial
 from core.sources import Source, open_source
+from core.ui import surroundings
 from core.ui.frame.session import Parting
-from core.ui.serving import warming
 from tests.conftest import TRIALS
 from tests.depth import DEEP
 
@@ -87,7 +87,7 @@ def no_foreign_components():
 def no_warming_beside_tests():
     """The app compiles its loops, and forgets closed pages, in threads that would take time from tests that measure."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(warming, "warm_in_background", lambda first, then: None)
+        patched.setattr(surroundings, "_warm", lambda give_way: None)
         patched.setattr(Parting, "start", lambda self: None)
         yield
 

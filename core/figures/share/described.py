@@ -222,7 +222,7 @@ def _of_release(release: Release, name: str, data: bytes | None) -> Said:
         file=release,
         name=name,
         title=title_of(label),
-        about=" ".join(describe(release, data)[:4]),
+        about=" ".join(describe(release, data, label)[:4]),
         product="Summary statistics",
         day=release.created[:10],
         software=release.software,

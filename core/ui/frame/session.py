@@ -13,7 +13,8 @@ be never. It would also look through all that lives after every click, which tak
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -140,6 +141,18 @@ class Opened:
         return self.name.removesuffix(".npz")
 
 
+def read_release(data: bytes) -> Release:
+    """The release of a file, the same for all who have it open; ReleaseFileError when it is damaged."""
+    # Reading a release compiles; a visitor who opens none should not wait for that on the first page.
+    from ...releases.release import load
+
+    digest = sha256(data).hexdigest()
+    release = READ.get(digest)
+    if release is None:
+        release = READ[digest] = load(data)
+    return release
+
+
 @dataclass(frozen=True)
 class Counted:
     """Public: a file of counted local reports."""
@@ -195,14 +208,7 @@ class Session:
 
         ReleaseFileError when the file is damaged or of another kind; what was open stays open.
         """
-        # Reading a release compiles; a visitor who opens none should not wait for that on the first page.
-        from ...releases.release import load
-
-        digest = sha256(data).hexdigest()
-        release = READ.get(digest)
-        if release is None:
-            release = READ[digest] = load(data)
-        return self.remember(name, data, release, title)
+        return self.remember(name, data, read_release(data), title)
 
     def remember(self, name: str, data: bytes, release: Release, title: str = "") -> Opened:
         """Keep a release whose file is at hand already (one just made), and make it the current one."""
@@ -233,20 +239,40 @@ def session() -> Session:
 
 PAUSE = 30.0  # Seconds between two rounds.
 ROUNDS = 10  # Rounds after the last visit: five minutes, and so well beyond Streamlit's two.
+PATIENCE = 20.0  # Seconds for which what is got ready beside pages waits for one.
 
 
 class Parting:
-    """Rounds that are made while somebody is here, and a few more."""
+    """Rounds that are made while somebody is here, and a few more; and who waits for a page just now."""
 
     def __init__(self, tidy: Callable[[], None]) -> None:
         self._tidy, self._left, self._lock = tidy, 0, threading.Lock()
-        self._here = threading.Event()
+        self._here, self._drawn = threading.Event(), threading.Condition()
+        self._waiting = 0
 
     def note(self) -> None:
         """Somebody is here."""
         with self._lock:
             self._left = ROUNDS
         self._here.set()
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Somebody is here and waits for a page, until the end of the block."""
+        self.note()
+        with self._drawn:
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._drawn:
+                self._waiting -= 1
+                self._drawn.notify_all()
+
+    def give_way(self) -> None:
+        """Wait until nobody waits for a page: one processor is Python's, and who works beside a page takes half."""
+        with self._drawn:
+            self._drawn.wait_for(lambda: not self._waiting, PATIENCE)
 
     def round(self) -> bool:
         """Make a round, unless the last visit is over for long; whether one was made."""

@@ -1,6 +1,6 @@
 """Opening a released file: one dropped, one that comes with the app, or one made or opened before in this session."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -67,16 +67,18 @@ def _one(path: Path, name: str, title: str, words: str) -> None:
             st.page_link(EXPLORE.path, label=title, query_params={RELEASE: path.stem})
 
 
-def maps_ahead() -> None:
-    """Work out the maps with which bundled releases open, for all visitors: a browser takes half a second for one."""
-    from ...releases.release import load
-
+def openings_ahead() -> Iterator[None]:
+    """Work out with what bundled releases open, one a step, for all visitors: a label may take a second, a map half."""
     for _, path in bundled_releases():
         data = path.read_bytes()
-        release = load(data)
-        columns = drawable(release.domain)
+        opened = Opened(path.name, data, public_answers.kept_open(sha256(data).hexdigest(), data))
+        public_answers.label(opened.identity, opened)
+        columns = drawable(opened.release.domain)
         if len(columns) == 2:
-            public_answers.picture(sha256(data).hexdigest(), release, View(columns, ()))
+            view = View(columns, ())
+            public_answers.picture(opened.identity, opened.release, view)
+            public_answers.can_be_pictured(opened, view)
+        yield
 
 
 MAX_MEGABYTES = 100

@@ -17,8 +17,7 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import perf_counter
 
@@ -142,37 +141,48 @@ def _live_pictures() -> None:
 
 
 def steps() -> dict[str, Callable[[], None]]:
-    """What there is to be done: every mechanism in the order of lists, and what several of them share."""
+    """What there is to be done: a first forecast, every mechanism in the order of lists, and what several share."""
     first, *others = ((card.title, partial(_card, card)) for card in cards().values())
-    pages = {"pictures": _picture, "forecasts": _forecast, "live pictures": _live_pictures}
+    pages = {"pictures": _picture, "live pictures": _live_pictures}
     shared = {"classes": _classes, "long vectors": _long_vectors, "sets": _sets_of_numbers}
     local = {"local reports": local_reports.warm}
-    return dict([first]) | {"noise": noise.warm} | pages | shared | dict(others) | local
+    return {"forecasts": _forecast} | dict([first]) | {"noise": noise.warm} | pages | shared | dict(others) | local
 
 
-def warm(tasks: dict[str, Callable[[], None]] | None = None) -> dict[str, float]:
-    """Compile all loops, or load what an earlier run compiled; the seconds that each of the steps took."""
+def _steadily() -> None:
+    """Wait for nobody."""
+
+
+def warm(
+    tasks: dict[str, Callable[[], None]] | None = None, give_way: Callable[[], None] = _steadily
+) -> dict[str, float]:
+    """Compile all loops, or load what an earlier run compiled; the seconds that each of the steps took.
+
+    `give_way`: Waits, before each step, for whoever has something more urgent to do.
+    """
     seconds = {}
     for name, step in (steps() if tasks is None else tasks).items():
+        give_way()
         start = perf_counter()
         step()
         seconds[name] = perf_counter() - start
     return seconds
 
 
-def warm_in_background(first: Callable[[], None], then: Callable[[], None]) -> threading.Thread:
-    """Start ``first``, ``then`` what needs loops, and `warm` beside whatever else goes on; call it once a process."""
+def warm_beside(
+    first: Callable[[], Iterator[None]], then: Callable[[], Iterator[None]], give_way: Callable[[], None]
+) -> None:
+    """Take the steps of ``first``, ``then`` those that need loops, and `warm`; in a thread of its own, once a process.
 
-    def work() -> None:
-        first()
-        with compiling_all():  # another process may be at it, and this one only reads what that has made
-            pass
-        then()
-        warm()
-
-    thread = threading.Thread(target=work, name="warm compiled loops", daemon=True)
-    thread.start()
-    return thread
+    `give_way`: Waits, between the steps, for whoever has something more urgent to do.
+    """
+    for _ in first():
+        give_way()
+    with compiling_all():  # another process may be at it, and this one only reads what that has made
+        pass
+    for _ in then():
+        give_way()
+    warm(give_way=give_way)
 
 
 def _compile_all(tell: Callable[[str], None]) -> bool:

@@ -28,7 +28,8 @@ def test_home_begins_before_anything_slow_is_loaded():
 
 @pytest.mark.thorough
 def test_what_the_first_forecast_and_the_first_map_wait_for_is_there_before_it_is_asked():
-    forecast_ahead()
+    for _ in forecast_ahead():
+        pass
     asked = bundled_live_picture.cache_info().misses
     bundled_live_picture(TRIED)
     assert asked == bundled_live_picture.cache_info().misses

@@ -2,7 +2,9 @@
 
 import ast
 import gc
+import threading
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -177,3 +179,16 @@ def test_rounds_end_some_time_after_the_last_visit():
         rounds.note()
         assert [rounds.round() for _ in range(ROUNDS + 2)] == [True] * ROUNDS + [False] * 2
         assert len(made) == visit * ROUNDS
+
+
+def test_what_is_got_ready_waits_while_a_page_is_drawn():
+    """A first forecast, asked while pages and maps were got ready beside it, had half of Python's processor."""
+    parting, order = Parting(lambda: None), []
+    beside = threading.Thread(target=lambda: (parting.give_way(), order.append("beside")))
+    with suppress(ZeroDivisionError), parting.drawing():
+        beside.start()
+        beside.join(0.05)
+        order.append("page")
+        raise ZeroDivisionError  # as pages end that go to another one
+    beside.join(10)
+    assert order == ["page", "beside"]

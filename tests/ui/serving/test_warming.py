@@ -10,7 +10,7 @@ from time import sleep
 import pytest
 
 from core.ui.serving import warming
-from core.ui.serving.warming import main, steps, warm, warm_in_background
+from core.ui.serving.warming import main, steps, warm, warm_beside
 
 COVERAGE = """
 import importlib, pkgutil
@@ -45,10 +45,10 @@ def test_steps_are_taken_in_order_and_timed():
     taken = []
     tasks = {"one": lambda: taken.append(1), "two": lambda: taken.append(2)}
     assert list(warm(tasks)) == ["one", "two"] and taken == [1, 2]
-    assert list(steps())[:2] == ["RACE", "noise"]
+    assert list(steps())[:3] == ["forecasts", "RACE", "noise"]
 
 
-def test_it_can_go_on_in_the_background_once_no_other_process_compiles(monkeypatch):
+def test_beside_pages_it_goes_on_step_by_step_once_no_other_process_compiles(monkeypatch):
     taken = []
 
     def turn():
@@ -56,10 +56,15 @@ def test_it_can_go_on_in_the_background_once_no_other_process_compiles(monkeypat
         return nullcontext()
 
     monkeypatch.setattr(warming, "compiling_all", turn)
-    monkeypatch.setattr(warming, "warm", lambda: taken.append("loops"))
-    thread = warm_in_background(lambda: taken.append("pages"), lambda: taken.append("forecast"))
-    thread.join()
-    assert thread.daemon and taken == ["pages", "turn", "forecast", "loops"]
+    monkeypatch.setattr(warming, "steps", lambda: {"loops": lambda: taken.append("loops")})
+
+    def pieces(*names):
+        for name in names:
+            taken.append(name)
+            yield
+
+    warm_beside(lambda: pieces("pages"), lambda: pieces("forecast", "map"), lambda: taken.append("way"))
+    assert taken == ["pages", "way", "turn", "forecast", "way", "map", "way", "way", "loops"]
 
 
 @pytest.fixture
