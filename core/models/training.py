@@ -28,7 +28,7 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import SeededSource
-from ..releases.forecast.reference_population import REFERENCE_POINTS, reference_populations, tied_together
+from ..releases.forecast.reference_population import REFERENCE_POINTS, following, reference_populations, tied_together
 from ..releases.payment import LedgerAccount, payer_of, spending
 from ..releases.purchase_plan import PurchasePlan, Settled
 from ..releases.stages import ORDINARY, Count, Known
@@ -245,7 +245,7 @@ def rehearse_training(method: Trainer, budget: Budget, records: int = USUAL_RECO
     if method.solves and (method.width + 1) ** 2 * method.rows > MOST_WORK:
         return None
     share, found = Fraction(TRAINED_ON, max(1, records)), []
-    for place, points in enumerate(_populations(method.domain)):
+    for place, points in enumerate(_populations(method.domain, None if method.categories else method.label)):
         found.append(method.tried(points[:TRAINED_ON], points[TRAINED_ON:], budget, share, SeededSource(place)))
     return Rehearsal(float(np.mean(found)), tuple(found))
 
@@ -267,14 +267,20 @@ def yardsticks(domain: Domain, label: str) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=4)
-def _populations(domain: Domain) -> tuple[np.ndarray, ...]:
-    return reference_populations(domain, "l2", None, None)
+def _populations(domain: Domain, number: str | None = None) -> tuple[np.ndarray, ...]:
+    """As they are, or with a number that follows from the other columns."""
+    populations = reference_populations(domain, "l2", None, None)
+    return populations if number is None else tuple(following(one, _place(domain, number)) for one in populations)
 
 
 @lru_cache(maxsize=4)
 def _tied(domain: Domain, label: str) -> np.ndarray:
-    first = sum(column.width for column in domain.columns[: domain.names.index(label)])
-    return tied_together(_populations(domain)[0], first)
+    return tied_together(_populations(domain)[0], _place(domain, label))
+
+
+def _place(domain: Domain, label: str) -> int:
+    """The first coordinate of a column."""
+    return sum(column.width for column in domain.columns[: domain.names.index(label)])
 
 
 def forecast_curve(

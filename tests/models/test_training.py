@@ -211,3 +211,14 @@ def test_a_number_of_records_is_no_public_fact_where_one_may_be_left_out():
         one = ObjectivePerturbation(domain, "kind", regularisation=0.1)
         with pytest.raises(RequestError, match="public number of records") if private else nullcontext():
             one.cost(Budget(1, 0, relation))
+
+
+@pytest.mark.parametrize("columns", [2, 4, 6])
+def test_the_mean_of_everyone_is_not_taken_for_what_others_say_whatever_the_number_of_columns(columns):
+    """Of two columns, and six, reference records had nothing to be learnt: one that equals another got the mean."""
+    domain = Domain.of(**{f"c{place}": (0, 1) for place in range(columns)})
+    last = f"c{columns - 1}"
+    for budget in (Budget(1), Budget(1, "1e-6")):
+        first = offers(domain, last, budget, composable=True, records=10_000)[0]
+        assert first.method != "mean" and first.rehearsal.right > 0.25
+    assert 0.3 < yardsticks(domain, last)[1] < 0.6

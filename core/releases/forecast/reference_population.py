@@ -308,6 +308,25 @@ def reference_sets(records: float, density: float | None, size: float) -> Sets:
     return popular(scipy.optimize.brentq(excess, 1.0, LARGEST_POPULARITY, xtol=2e-2))
 
 
+LEARNABLE = 0.5  # Of how the goal's order differs, what the other columns say together.
+
+
+def following(points: np.ndarray, goal: int) -> np.ndarray:
+    """A reference population in which one number follows the others: half of what orders it is a sum of them.
+
+    How columns of reference populations go together is an accident of how their axes lie; of two columns, or six, the
+    others said next to nothing of the last, so that nothing could be learnt and the mean of everyone seemed best.
+
+    `points`: float64 (n, dimensions), of any population; the goal keeps its values. `goal`: which coordinate follows.
+    """
+    points, random = points.copy(), np.random.default_rng(1)  # a public seed: nothing here is of anybody
+    others = np.delete(points, goal, axis=1)
+    sums = (others - others.mean(axis=0)) / np.maximum(others.std(axis=0), 1e-12) @ random.normal(size=others.shape[1])
+    order = math.sqrt(LEARNABLE) * sums / sums.std() + math.sqrt(1.0 - LEARNABLE) * random.normal(size=len(points))
+    points[np.argsort(order), goal] = np.sort(points[:, goal])
+    return points
+
+
 def tied_together(points: np.ndarray, goal: int) -> np.ndarray:
     """A reference population whose numbers follow one thing, and tell of another by how little they differ.
 
