@@ -21,9 +21,10 @@ way. Of two classes some sets lost what others won, and all coordinates are take
 **From where records lie.** Where counts of the records in cells of each column were released (`noise_bands`), they say
 a middle and how far records are from it, and coordinates are told from there (`Frame`): what all records have alike the
 1 in front has, and a radius that few numbers between wide bounds are near to makes no noise longer. A shift and a
-stretch that are public leave a record a function of itself alone, no longer than the radius of the frame. Where a
-number is predicted the 1 in front is shortened along with all else, and what is predicted with it: a line that fits
-whole records fits shortened ones.
+stretch that are public leave a record a function of itself alone, no longer than the radius of the frame. The 1 in
+front is shortened along with all else, and so is a number that is predicted: a line that fits whole records fits
+shortened ones, and a record is on the same side of it. Where the 1 was left whole slopes came out steeper, and rare
+classes were said too often: a set of one in seven had 14.7% wrong, and has 12.5%.
 """
 
 from __future__ import annotations
@@ -136,13 +137,10 @@ class Frame:
         return np.concatenate((rows[..., :1] - slopes @ self.middle[:, None], slopes), axis=-1)
 
 
-def centred(
-    task: Task, units: np.ndarray, unit: int, many: int = 0, frame: Frame | None = None
-) -> tuple[np.ndarray, int]:
+def centred(task: Task, units: np.ndarray, unit: int, many: int = 0) -> tuple[np.ndarray, int]:
     """Records of `Task.gather` with centred coordinates, int64 (n, d + 1), and their largest squared length in units.
 
     `unit`: What 1 counts. `many`: Along how many public directions they are told; 0 where along all coordinates.
-    `frame`: What they are told from; None where from 0.
     """
     found = np.zeros((len(units), centred_width(task) + 1))
     found[:, 0] = 1.0
@@ -154,15 +152,13 @@ def centred(
             at = np.argmax(values, axis=1)
             found[:, own.own] = directions(block.size)[at] * np.take_along_axis(values, at[:, None], axis=1)
     radius = centred_radius(task)
-    if frame is not None:
-        found, radius = frame.told(found), frame.radius
     if many:
         found, radius = _along(whole_vectors(found, radius, unit) / unit, many), CUT * radius
     return whole_vectors(found, radius, unit), unit**2 + longest_features(radius, unit)
 
 
 def shortened_whole(task: Task, units: np.ndarray, unit: int, frame: Frame) -> tuple[np.ndarray, int]:
-    """As `centred`, with the 1 in front shortened along with all else."""
+    """As `centred`, told from a frame, with the 1 in front shortened along with all else."""
     found = frame.told(centred(task, units, unit)[0] / unit)
     longest = math.sqrt(1.0 + frame.radius**2)
     return whole_vectors(np.column_stack((found[:, 0], found)), longest, unit)[:, 1:], longest_features(longest, unit)

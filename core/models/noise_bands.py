@@ -28,6 +28,8 @@ and one can ask which of them noise alone would have made:
     them let one expect (empirical Bayes; Efron, Morris 1973).
 
 Truths without bends come out straight, those without slopes as the mean; where records outweigh noise nothing changes.
+Of classes bends alone are asked: where columns tell them apart well, the loss curves for few records, all slopes seemed
+to be noise, and of cars that could be told without a mistake one in eighty was wrong.
 All of it is a function of what was released with noise, and nothing is paid for but the counts.
 """
 
@@ -274,21 +276,29 @@ class Spread:
         return max(0.0, 1.0 - LONGER * noise / max(self.deviation(weights) ** 2, LITTLE))
 
     def quieted(
-        self, weights: np.ndarray, length: float, ridge: float, variance: float, curved: float = 1.0
+        self, weights: np.ndarray, length: float, ridge: float, variance: float, curved: float | None = None
     ) -> np.ndarray:
         """Coefficients without what noise alone explains, float64 (d + 1,); see the module.
 
         `weights`: A minimiser, of (1, coordinates) divided by `length`. `ridge`, `variance`: Of the squared
-        coefficients in what was minimised; and of each entry of b. `curved`: How much the loss curves beside a quarter.
+        coefficients in what was minimised; and of each entry of b. `curved`: Of classes how much the loss curves beside
+        a quarter; slopes stay then.
         """
-        noises, unsure = self._noises(length, ridge, variance, curved), [one.unsure for one in self.columns]
-        found = without_noise([one.block for one in self.columns], weights, noises, unsure)
+        noises = self._noises(length, ridge, variance, 1.0 if curved is None else curved)
+        unsure = [one.unsure for one in self.columns]
+        found = without_noise(
+            [one.block for one in self.columns], weights, noises, unsure, bends_alone=curved is not None
+        )
         found[0] += sum(float(one.means @ (weights - found)[one.block.own]) for one in self.columns)
         return found
 
 
 def without_noise(
-    blocks: Sequence[Block], weights: np.ndarray, noises: Sequence[np.ndarray], unsure: Sequence[float]
+    blocks: Sequence[Block],
+    weights: np.ndarray,
+    noises: Sequence[np.ndarray],
+    unsure: Sequence[float],
+    bends_alone: bool = False,
 ) -> np.ndarray:
     """Coefficients that were released with noise of known covariances, block by block, as they are expected to be.
 
@@ -315,7 +325,7 @@ def without_noise(
             left = (axes * (spread * kept)) @ axes.T  # the covariance of bends that is left
             found[at[~bends]] += moved @ change
             slopes.append((at[~bends], of_slopes + moved @ left @ moved.T, at[bends], left @ moved.T, doubt))
-    if not slopes:
+    if bends_alone or not slopes:
         return found
     parts = [np.linalg.eigh(noise) for _, noise, *_ in slopes]
     along = [axes.T @ found[at] for (_, axes), (at, *_) in zip(parts, slopes, strict=True)]

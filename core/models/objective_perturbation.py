@@ -86,7 +86,7 @@ from ..privacy.replay.tape import drawn
 from ..runtime.parameters import Number, Resolved, Text, Validated, Whole, parameter
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
-from .centred import centred, centred_width, directions_for, of_all_coordinates
+from .centred import centred, centred_width, directions_for, of_all_coordinates, shortened_whole
 from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .certified_softmax import rounded_softmax
 from .least_squares import times
@@ -290,7 +290,8 @@ class PureLogistic(Method):
         if cells:
             spread = Spread.of(self, add_noise(in_cells(self, units, READ_UNIT), cells, noise_source), cells.variance)
             frame = spread.frame(self)
-        vectors, length = in_unit_ball(*centred(self, units, READ_UNIT, self.directions, frame))
+        told = shortened_whole(self, units, READ_UNIT, frame) if frame else None
+        vectors, length = in_unit_ball(*(told or centred(self, units, READ_UNIT, self.directions)))
         if self.rows == 1:
             (signed,) = signed_problems(vectors, codes, 1)
             rows = [perturbed_minimiser(signed, perturbation.rate, perturbation.curvature, noise_source)]

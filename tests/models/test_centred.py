@@ -81,16 +81,15 @@ def test_coefficients_say_of_records_what_centred_ones_do_where_none_is_cut():
 
 
 @pytest.mark.parametrize("bends", [{}, {"curves": 2}, {"curves": 1, "waves": 3}, {"products": 1}])
-@pytest.mark.parametrize("told", [lambda *facts: centred(*facts[:3], frame=facts[3]), shortened_whole])
-def test_told_from_where_records_lie_each_is_its_own_and_no_longer_than_is_said(bends, told):
+def test_told_from_where_records_lie_each_is_its_own_and_no_longer_than_is_said(bends):
     task = Task(MIXED, "y", **bends)
     units, random = records(task), np.random.default_rng(3)
     counts = random.normal(100, 60, len(in_cells(task, units, READ_UNIT)))
     spread = Spread.of(task, counts, 60.0**2)
     for frame in (spread.frame(task), replace(spread.frame(task), radius=0.01)):
-        found, longest = told(task, units, READ_UNIT, frame)
+        found, longest = shortened_whole(task, units, READ_UNIT, frame)
         assert (found**2).sum(axis=1).max() <= longest <= (1 + frame.radius**2) * READ_UNIT**2
-        assert (found == np.array([told(task, one[None], READ_UNIT, frame)[0][0] for one in units])).all()
+        assert (found == np.array([shortened_whole(task, one[None], READ_UNIT, frame)[0][0] for one in units])).all()
 
 
 def test_a_rare_answer_that_noise_hides_is_not_stretched_until_it_cuts_all_else():
