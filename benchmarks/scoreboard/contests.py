@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from core import Budget, Categorical, Domain, Moments, Numeric, private_quantiles, recommend, release, train
-from core.analysis.centres import means as released_means
+from core.analysis.centres import find_centres
 from core.geometry import kernels
 from core.lab.comparison_plan import METHODS
 from core.lab.comparison_trials import PublicData, of_points, released, run_trial
@@ -154,8 +154,8 @@ def means(fetched: FetchedSet) -> Round:
 
     def ours(budget: Budget, draw: int) -> tuple[float, None]:
         domain = domain_of(fetched, list(fetched.numbers), scale="box")
-        told = released_means(release(Moments(domain), fetched.records, budget)).natural
-        return off(told.iloc[0].to_numpy(float)), None
+        told = find_centres(release(Moments(domain), fetched.records, budget))[0].position
+        return off(np.array([float(told[name]) for name in fetched.numbers])), None
 
     return Round({"frostglass": ours}, {"numbers": _numbers(fetched)}, _queries(fetched, "means"), off)
 

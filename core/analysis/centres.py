@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 
 from ..domain import Categorical, Domain, Numeric
@@ -275,37 +274,3 @@ def _of_population(release: Release, count: int, seed: int) -> tuple[Centre, ...
         mean = float(np.abs(own - medians[k]).sum(axis=1).mean()) if len(own) else np.nan
         centres.append(Centre(position, {}, {}, len(own) / len(points), mean, np.nan, np.nan))
     return tuple(centres)
-
-
-@dataclass(frozen=True)
-class Means:
-    """Released means."""
-
-    classes: tuple[str, ...]  # The K classes, or none where the release has none and there is one mean.
-    domain: Domain
-    points: np.ndarray  # float64 (K, d), encoded and inside the bounds.
-    # float64 (K, d), of every coordinate, from the noise in the sum and in the number of records.
-    standard_error: np.ndarray
-
-    @property
-    def natural(self) -> pd.DataFrame:
-        """The means in the columns' own units; a category is the likeliest one."""
-        return _between_steps(self.domain).decode_points(self.points)
-
-
-def means(release: Release) -> Means:
-    """The mean of all records, or one a class.
-
-    The error of a quotient S / n, to first order: (v + (S/n)^2 w) / n^2 with v and w the variances of sum and number.
-    """
-    classes = release.sketch.classes
-    sketch = cast(Moments, release.sketch.one_answer[0])
-    if not sketch.has_means:
-        raise RequestError(f"A mean is read off moments, and this release is of the mechanism {sketch.name!r}.")
-    tables = release.counters if classes else release.counters[None]
-    numbers = np.atleast_1d(release.counts)
-    variance = sketch.sum_variance(release.privacy.counter_variance)
-    points = np.array([sketch.mean(table, number) for table, number in zip(tables, numbers, strict=True)])
-    offsets = points - sketch.origin
-    error = np.sqrt(variance + offsets**2 * release.count_error**2) / numbers[:, None]
-    return Means(classes, sketch.domain, points, error)

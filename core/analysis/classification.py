@@ -247,21 +247,6 @@ class Confusion:
     certain: Rate
 
 
-def confusion(
-    release: Release, queries: object, labels: Sequence, rule: str | None = None, level: float = 0.95
-) -> Confusion:
-    """Classify places whose class is known, and count.
-
-    The places must be public, or independent of the release's own records: a release is better at what it was made of,
-    and comparing it with private records tells about them.
-
-    `labels`: The n true classes, by name (numbers and truth values as a column of categories reads them). `level`: Of
-    certainty, and of the intervals of all rates.
-    """
-    codes = label_codes(classes_of(release), labels)
-    return confusion_of(classify(release, queries, rule, level), codes, level)
-
-
 def confusion_of(found: Classification, codes: np.ndarray, level: float = 0.95) -> Confusion:
     """What was said about places that are classified already, beside the numbers of their true classes, int64 (n,)."""
     check_level(level)

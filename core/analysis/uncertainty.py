@@ -38,7 +38,6 @@ from ..runtime.environment import one_thread, over_ranges
 from ..runtime.parameters import check_integer
 from ..sketches.answers import Answers
 from ..sketches.grouped import GroupedSketch
-from .answerable import check_one_population
 
 ROOT = 3
 PARTS = ROOT * ROOT  # K, a square, so that whole numbers stay whole.
@@ -143,31 +142,6 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
         raise RequestError("A release with a single group of rows does not know its own error.")
     steps = stdtrit(answers.degrees, (np.arange(count) + 0.5) / count)
     return answers.estimate[index] + answers.standard_error[index] * steps
-
-
-def possible_releases(release: Release, queries: object, count: int = 50, seed: int = 0) -> np.ndarray:
-    """How the same answers might have come out, had hashes and noise been drawn again; nothing private is touched.
-
-    Each outcome shifts the groups of rows by independent normal numbers along their own deviations from the mean, so it
-    varies as the estimates do, and answers that move together in truth move together here (a multiplier bootstrap;
-    Chernozhukov, Chetverikov, Kato 2013). Its scale is drawn from the inverse chi distribution, as the spread of a few
-    groups is itself uncertain: each answer by itself follows Student's t around the estimate.
-
-    Returns float64 (count, n): sums, as the answers are.
-    """
-    check_integer(count, "The number of outcomes", 1, MOST_OUTCOMES)
-    check_integer(seed, "The seed", 0, (1 << 63) - 1)
-    check_one_population(release)
-    points = release.domain.encode_queries(queries, release.sketch.metric)
-    estimates, weights = Splitting(release).estimates(points)
-    degrees = len(weights) - 1
-    if not degrees:
-        raise RequestError("A release with a single group of rows does not know its own error.")
-    random = np.random.default_rng(seed)
-    mean = weights @ estimates
-    deviations = np.sqrt(weights / degrees)[:, None] * (estimates - mean)
-    scale = np.sqrt(degrees / random.chisquare(degrees, size=(count, 1)))
-    return mean + scale * (random.standard_normal((count, len(weights))) @ deviations)
 
 
 # The least scatter of true scores that is considered, in standard errors: closer scores are as good as equal.

@@ -27,7 +27,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -43,7 +42,6 @@ from .model_file import BITS
 from .noise_bands import Trace
 from .standard_scale import (
     FARTHEST,
-    FRONT,
     LOSSES,
     RESIDUAL_UNIT,
     bought_scale,
@@ -257,12 +255,6 @@ class Descent(GaussianTables, Trained[Model]):
         return sums_of_slopes(
             units, weights, float(UNIT << BITS), lambda scores, here: self.residuals(scores, goals[here], most[here])
         )
-
-    @cached_property
-    def largest_sum(self) -> int:
-        """Of scores in whole numbers, which float64 must hold exactly: below 2^53 for every domain that is taken."""
-        length = math.hypot(self.farthest, FRONT) * UNIT
-        return math.ceil(math.sqrt(self.width + 1) * length) * LARGEST_WEIGHT
 
 
 def scores_of(whole: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -213,22 +213,6 @@ def cheapest(periods: int, variance: Callable[[Factor], float]) -> Factor:
     return min((best_bands(periods), best_tree(periods)), key=lambda factor: variance(factor) * factor.spread)
 
 
-def optimum(periods: int, rounds: int = 200) -> float:
-    """The least max_s X_ss · trace(W X⁻¹) of all matrices, as a mean over runs: what Gaussian noise can reach.
-
-    By the fixed point v = diag((√V W √V)^½), V = diag(v), of the dual problem (Denisov et al. 2022): the slow and
-    obvious reference of `best_bands`.
-    """
-    wanted, v = runs_with(periods), np.ones(periods)
-    for _ in range(rounds):
-        root = np.sqrt(v)
-        values, vectors = np.linalg.eigh(root[:, None] * wanted * root)
-        square = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-        v = np.diag(square).copy()
-    # Weak duality: every v gives a bound from below, 2 trace((√V W √V)^½) - Σ v.
-    return float((2.0 * np.trace(square) - np.sum(root**2)) / (periods * (periods + 1) / 2))
-
-
 def in_words(factor: Factor) -> str:
     """What is measured, for a person."""
     if factor.branches:

@@ -13,7 +13,15 @@ from scipy.integrate import quad
 from scipy.stats import binomtest, norm
 
 from core.analysis.class_scores import class_scores, class_sizes
-from core.analysis.classification import Rate, classify, classify_points, confusion, drowned_in_largest, non_negative
+from core.analysis.classification import (
+    Rate,
+    classify,
+    classify_points,
+    confusion_of,
+    drowned_in_largest,
+    label_codes,
+    non_negative,
+)
 from core.domain import Categorical, Domain, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Laplacian
@@ -316,6 +324,10 @@ def test_files_of_means_made_before_the_discriminant_are_read_by_the_plain_rule(
 
 
 CONFUSION_TEST = labelled(800, seed=9)
+
+
+def confusion(release, queries, labels):
+    return confusion_of(classify(release, queries), label_codes(release.sketch, labels))
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,6 @@ from core.analysis.uncertainty import (
     chance_of_winning,
     learned_scatter,
     like_noise,
-    possible_releases,
     quantile_dots,
 )
 from core.errors import RequestError
@@ -48,38 +47,6 @@ def test_dots_are_quantiles_of_students_t():
     assert np.mean((many >= answers.low[1]) & (many <= answers.high[1])) == pytest.approx(0.9, abs=1e-3)
 
 
-def test_possible_releases_vary_as_the_standard_errors_say():
-    release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64)
-    answers = release.answer(QUERIES)
-    outcomes = possible_releases(release, QUERIES, count=10_000, seed=1)
-    scores = (outcomes - answers.estimate) / answers.standard_error
-    # Quartiles of 10,000 draws are off by 0.07 or more less than once in a million.
-    for quantile in (0.25, 0.5, 0.75):
-        assert np.quantile(scores, quantile, axis=0) == pytest.approx(student.ppf(quantile, 7), abs=0.07)
-    # Student's t reaches 2.52 where a normal distribution reaches 2.05; five standard deviations of this are 0.35.
-    assert np.quantile(scores, 0.98, axis=0) == pytest.approx(student.ppf(0.98, 7), abs=0.35)
-    correlation = np.corrcoef(outcomes.T)
-    assert correlation[0, 1] > 0.8
-
-
-@pytest.mark.deep
-def test_possible_releases_vary_as_releases_made_again_do():
-    spreads, estimates = [], []
-    for seed in range(draws(80, 200)):
-        release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64, seed=seed)
-        outcomes = possible_releases(release, QUERIES, count=200, seed=seed)
-        spreads.append(np.diff(np.quantile(outcomes, [0.25, 0.75], axis=0), axis=0)[0])
-        estimates.append(release.estimate(QUERIES))
-    made_again = np.diff(np.quantile(estimates, [0.25, 0.75], axis=0), axis=0)[0]
-    assert np.allclose(np.mean(spreads, axis=0), made_again, rtol=0.5)
-
-
-def test_the_same_seed_gives_the_same_outcomes():
-    release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64)
-    one, same, other = (possible_releases(release, QUERIES, seed=seed) for seed in (1, 1, 2))
-    assert np.array_equal(one, same) and not np.array_equal(one, other) and one.shape == (50, 3)
-
-
 def test_impossible_outcomes_get_a_sentence():
     release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64)
     answers = release.answer(QUERIES)
@@ -87,8 +54,6 @@ def test_impossible_outcomes_get_a_sentence():
         quantile_dots(answers, 3)
     with pytest.raises(RequestError, match="number of outcomes"):
         quantile_dots(answers, 0, count=0)
-    with pytest.raises(RequestError, match="number of outcomes"):
-        possible_releases(release, QUERIES, count=0)
     alone = Answers.of_groups(np.ones((1, 2)), np.ones(1), 10.0, 0.95)
     with pytest.raises(RequestError, match="does not know its own error"):
         quantile_dots(alone, 0)
@@ -185,15 +150,6 @@ def test_noise_alone_has_no_modes_without_groups():
         false_alarms += any(mode.significant for mode in find_modes(release, starts=16))
     # At a chance of 5% each, five of five or seven of ten happen less than once in a million.
     assert false_alarms <= draws(4, 6)
-
-
-def test_outcomes_of_a_table_without_groups_vary_as_its_errors_say():
-    release = histogram()
-    answers = release.answer_points(SPLITTING_QUERIES)
-    spread = np.subtract(*np.quantile(possible_releases(release, SPLITTING_QUERIES, 2000), [0.84, 0.16], axis=0)) / 2
-    noise = np.sqrt(release.sketch.noise_variance(release.privacy.counter_variance, SPLITTING_QUERIES))
-    assert (spread / noise > 0.3).all() and (spread / noise < 3).all()
-    assert np.isinf(answers.degrees)
 
 
 def test_levels_are_checked():

@@ -1,5 +1,6 @@
 """Noisy gradient descent: what a record moves in any step, the same steps by a slow reference, and its fit."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -12,9 +13,9 @@ from core import Budget, Domain
 from core.domain import Vector
 from core.errors import RequestError
 from core.models import standard_scale
-from core.models.descent import UNIT, NoisyDescent
+from core.models.descent import LARGEST_WEIGHT, UNIT, NoisyDescent
 from core.models.model_file import BITS
-from core.models.standard_scale import RESIDUAL_UNIT, Scale, standardised
+from core.models.standard_scale import FRONT, RESIDUAL_UNIT, Scale, standardised
 from core.privacy.budget import Neighbours
 from core.sources import open_source
 from tests.depth import draws
@@ -106,7 +107,9 @@ def test_sums_are_those_of_single_records_in_any_order(monkeypatch):
 def test_scores_are_exact_in_floating_point():
     wide = Domain.of(kind=["a", "b"])
     wide = Domain((Vector("v", 3_998, 0, 1), *wide.columns))
-    assert NoisyDescent(wide, "kind").largest_sum < 2**53
+    made = NoisyDescent(wide, "kind")
+    length = math.hypot(made.farthest, FRONT) * UNIT
+    assert math.sqrt(made.width + 1) * length * LARGEST_WEIGHT < 2**53
 
 
 @pytest.mark.parametrize("loss", ("logistic", "svm"))

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from core.sketches.factorisation import PERCENT, WHOLE, Factor, alone, best_bands, best_tree, optimum, runs_with
+from core.sketches.factorisation import PERCENT, WHOLE, Factor, alone, best_bands, best_tree, runs_with
 from tests.depth import draws
 
 
@@ -48,6 +48,22 @@ def test_sums_are_read_off_rows_without_bias_at_every_stage(factor):
 def test_runs_are_counted_by_the_periods_in_them():
     runs = all_runs(6)
     np.testing.assert_array_equal(runs_with(6), runs.T @ runs)
+
+
+def optimum(periods: int, rounds: int = 200) -> float:
+    """The least max_s X_ss · trace(W X⁻¹) of all matrices, as a mean over runs: what Gaussian noise can reach.
+
+    By the fixed point v = diag((√V W √V)^½), V = diag(v), of the dual problem (Denisov et al. 2022): the slow and
+    obvious reference of `best_bands`.
+    """
+    wanted, v = runs_with(periods), np.ones(periods)
+    for _ in range(rounds):
+        root = np.sqrt(v)
+        values, vectors = np.linalg.eigh(root[:, None] * wanted * root)
+        square = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        v = np.diag(square).copy()
+    # Weak duality: every v gives a bound from below, 2 trace((√V W √V)^½) - Σ v.
+    return float((2.0 * np.trace(square) - np.sum(root**2)) / (periods * (periods + 1) / 2))
 
 
 @pytest.mark.parametrize(("periods", "times"), [(2, 1.001), (12, 1.05), (31, 1.05), (draws(60, 365), 1.1)])

@@ -280,11 +280,6 @@ def guarantee(epsilon: float, records: float) -> tuple[int, float]:
         threshold *= 1.01
 
 
-def _holds(sketch: AskedDistances) -> str:
-    asked = sum(place >= 0 for places in sketch.places for place in places)  # -1 is no place
-    return f"{count(asked, 'measured sum')} of distances"
-
-
 COMPARED = (
     "The places were found by noisy comparisons (sparse vector technique: Dwork, Roth 2014, Theorem 3.23), with a part "
     "of epsilon of their own; the counters have the rest."

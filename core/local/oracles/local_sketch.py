@@ -168,11 +168,6 @@ def collisions(people: float, alike: float, rows: int, chance: float) -> float:
     return chance * (people * (1 - 1 / rows) + alike * people**2 / rows)
 
 
-def standard_error(one: LocalSketch, people: float, alike: float = ALIKE) -> float:
-    """Standard deviation of the estimate of a value that few people have."""
-    return math.sqrt(one.typical_variance(people, 0.0, alike))
-
-
 KEY_BYTES = 4
 SEED_BYTES = 16
 

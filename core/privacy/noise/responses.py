@@ -27,7 +27,6 @@ from .randomness import Source, Stream
 
 FINENESS = 32
 UNIT = 1 << FINENESS  # B, the weight of an outcome that does not speak for the truth.
-LARGEST_TOTAL = 1 << 62
 WORD = 1 << 64
 PRECISION = 60
 BUFFER = 1 << 15
