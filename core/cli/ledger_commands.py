@@ -95,7 +95,7 @@ def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> 
                 (
                     entry.id,
                     f"{entry.when:%Y-%m-%d %H:%M}",
-                    _amount(entry.cost.epsilon, entry.cost.delta) + entry.unspent,
+                    _amount(entry.cost.epsilon, entry.cost.delta) + status.unspent(entry),
                     str(entry.note.get("mechanism", "")),
                     str(entry.note.get("parameters", {}).get("rows", "")),
                 )

@@ -85,6 +85,7 @@ __all__ = [
     "epsilon_spent",
     "keeps_promise",
     "largest_pure_admitted",
+    "left_unspent",
     "spent",
 ]
 
@@ -170,10 +171,36 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
         return False
     if not previous and new.epsilon <= epsilon and new.delta <= delta:
         return True
-    if rest := [one for cost in previous[:1] for one in cost.events if isinstance(one, Gaussian) and one.unspent]:
+    if rest := _unspent(previous):
         later = [event for cost in (*previous[1:], new) for event in cost.events]
         return _mu(later, previous[0].epsilon) <= math.sqrt(2.0 * float(total_rho(rest)))
     return _filtered(previous, new, epsilon, delta)
+
+
+def _unspent(costs: Sequence[Cost]) -> list[Gaussian]:
+    """What the first entry has paid for and never drawn."""
+    return [one for cost in costs[:1] for one in cost.events if isinstance(one, Gaussian) and one.unspent]
+
+
+def left_unspent(costs: Sequence[Cost]) -> Decimal:
+    """The ε of one more release, at the δ of the first of these, that is paid for already; 0 where none is.
+
+    The μ² of Gaussian tables add up, and `admits` leaves a later one what those before it do not have.
+    """
+    if not (rest := _unspent(costs)):
+        return Decimal(0)
+    first, later = costs[0], [event for cost in costs[1:] for event in cost.events]
+    left = 2.0 * float(total_rho(rest)) - (_mu(later, first.epsilon) ** 2 if later else 0.0)
+    return _calibrating(math.sqrt(left), first.delta, first.epsilon) if left > 0.0 else Decimal(0)
+
+
+def _calibrating(mu: float, delta: Decimal, most: Decimal) -> Decimal:
+    """The ε, at most so much, such that Gaussian noise which is calibrated for it and δ has this μ at most."""
+    low, high = 0.0, float(most)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_delta(middle, mu) >= float(delta) else (low, middle)
+    return decimal_below(Fraction(low))
 
 
 def _filtered(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal) -> bool:
@@ -391,11 +418,7 @@ class Reserve:
 
     def _calibrating(self, mu: float) -> Budget:
         """The promise such that Gaussian noise which is calibrated for it has this μ at most."""
-        low, high = 0.0, float(self.whole.epsilon)
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if gaussian_delta(middle, mu) >= float(self.delta) else (low, middle)
-        return Budget(decimal_below(Fraction(low)), self.delta, self.whole.neighbours)
+        return Budget(_calibrating(mu, self.delta, self.whole.epsilon), self.delta, self.whole.neighbours)
 
     def smaller(self, budget: Budget) -> Iterator[Budget]:
         """The same promise and ever smaller ones, with which something is planned until it is covered."""

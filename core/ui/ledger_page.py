@@ -84,7 +84,7 @@ def show_account(status: Status, begins_again: bool = False) -> None:
         words,
     )
     listed = status.releases[-MOST_LISTED:][::-1]
-    facts([(_promised(entry), _made(entry)) for entry in listed])
+    facts([(_promised(entry) + status.unspent(entry), _made(entry)) for entry in listed])
     if len(listed) < len(costs):
         note(f"And {len(costs) - len(listed)} earlier ones.")
 
@@ -99,7 +99,7 @@ def _another(status: Status, more: str) -> tuple[str, str]:
 
 
 def _promised(entry: Entry) -> str:
-    return f"{day(entry.when)}: ε = {amount(entry.cost.epsilon)}{_slack(entry.cost.delta)}{entry.unspent}"
+    return f"{day(entry.when)}: ε = {amount(entry.cost.epsilon)}{_slack(entry.cost.delta)}"
 
 
 def _made(entry: Entry) -> str:

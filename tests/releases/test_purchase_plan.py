@@ -1,5 +1,6 @@
 """What is bought before a release: in which order it is priced, paid for and drawn, and what is refused."""
 
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,7 @@ from core.domain import Numeric, PrivacyUnit
 from core.errors import BudgetError, ReleaseFileError, RequestError
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.accounting import Alone, Cost, admits_each
-from core.privacy.budget import Sensitivity
+from core.privacy.budget import Sensitivity, exact_decimal
 from core.privacy.calibration import calibrate, calibrate_gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.record import BoughtCount
@@ -398,13 +399,21 @@ def test_where_noise_hid_all_there_was_to_find_no_more_is_spent_than_finding_out
     plan = PurchasePlan([stage], Known(budget, 1.0), lambda known: follows if known.found.domain else None)
     with pytest.raises(RequestError, match=r"Nothing was found.* was spent on what nobody had said"):
         plan.carried_out(few, payer, lambda settled: settled)
-    (entry,) = ledger.status("people").releases
+    status = ledger.status("people")
+    (entry,) = status.releases
     prices = [replace(stage, share=share, open=False).cost for share in (SHARED, *MORE)]
-    assert entry.note["mechanism"] == "discovery" and entry.unspent == ", in part unspent"
+    assert entry.note["mechanism"] == "discovery"
     assert (entry.cost.events[:-1], payer.gone) in [(price.events, price.epsilon) for price in prices]
     assert payer.gone <= Decimal("0.51") and payer.prepaid is None
-    price = Cost.of([(MOVED, calibrate_gaussian(MOVED, Fraction("0.8"), Fraction("1e-6")))], "0.8", "1e-6")
-    assert payer.has_room_for(price) and not payer.has_room_for(price, price)
+    said = re.fullmatch(r", of which one more release may have about ε = (0\.\d+)", status.unspent(entry))
+    tables, risk = Sensitivity(100, 10_000), Fraction("1e-6")
+    fits, too_much = (
+        Cost.of([(tables, calibrate_gaussian(tables, price, risk))], exact_decimal(price, "A price"), "1e-6")
+        for price in (Fraction(said[1]) * Fraction(times) for times in ("0.99", "1.01"))
+    )
+    assert payer.has_room_for(fits) and not payer.has_room_for(too_much) and not payer.has_room_for(fits, fits)
+    payer.spend(fits, Count(BOX))
+    assert [ledger.status("people").unspent(one) for one in ledger.status("people").releases] == ["", ""]
 
 
 def test_the_order_and_prices_of_stages_hang_on_no_record(ledger):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ...errors import BudgetError, RequestError
-from ...formatting.numbers import amount, left_in_words, rounded_down
-from ..accounting import Cost, admits, admits_each, largest_pure_admitted, spent
+from ...formatting.numbers import amount, left_in_words, rounded_down, significant
+from ..accounting import Cost, admits, admits_each, largest_pure_admitted, left_unspent, spent
 from ..budget import Budget, Neighbours, decimal_text, unit_in_words
 from .ledger_records import Dataset, Entry, History
 
@@ -115,6 +115,11 @@ class Status(Dataset):
     # `Ledger.what_if`.
     left: Decimal
     releases: tuple[Entry, ...]  # In the order in which they were made.
+
+    def unspent(self, entry: Entry) -> str:
+        """Words behind the price of a release of which another may have a part; "" where all of it is spent."""
+        left = left_unspent([one.cost for one in self.releases]) if entry is self.releases[0] else 0
+        return f", of which one more release may have about ε = {significant(float(left), 2)}" if left else ""
 
 
 def figures(costs: list[Cost], dataset: Dataset) -> tuple[float, Decimal]:

@@ -81,11 +81,6 @@ class Entry:
     cost: Cost
     note: dict[str, Any] = field(hash=False)
 
-    @property
-    def unspent(self) -> str:
-        """Words behind its price where later releases may have a part of that; "" where all of it is spent."""
-        return ", in part unspent" if any(getattr(event, "unspent", False) for event in self.cost.events) else ""
-
 
 @dataclass(frozen=True)
 class History:
