@@ -214,6 +214,7 @@ class Job:
                 later = Later.of(self.kind, exact, self._payer, place.path) if self._payer and place else None
                 held = paid_for(exact, self.kind.cost, self._spend)
                 made = showing(self.kind.noised(held, self._reader, self._noise_source), self._known, self.kind.cost)
+                made = place.dated(made) if place else made
                 if later is not None:
                     later.keep(made)
                 if place is not None:

@@ -18,7 +18,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import file_digest, sha256
@@ -317,6 +317,12 @@ class Place:
     path: Path  # Where the file will be.
     file: BinaryIO  # Where it is written until then.
 
+    def dated(self, release: Release) -> Release:
+        """The same, made when its name says: of two times the first may be before records are read and the other after
+        it, and tell how many there are."""
+        named = NAMED.fullmatch(self.path.name)
+        return replace(release, created=_moment(named).isoformat()) if named else release
+
     def put(self, release: Release) -> None:
         """Fill it; OSError or RequestError when that fails."""
         release.write_to(self.file)
@@ -339,9 +345,12 @@ def _entry(path: Path) -> Entry:
     if named is None:
         moment = datetime.fromtimestamp(facts.st_mtime, UTC)
         return Entry(path.name, path.stem, moment, facts.st_size, True, words)
-    moment = datetime.strptime(named["moment"], MOMENT).replace(tzinfo=UTC)
     asked = _asked(path, facts.st_size, facts.st_mtime_ns)
-    return Entry(path.name, unquote(named["dataset"]), moment, facts.st_size, False, words, asked)
+    return Entry(path.name, unquote(named["dataset"]), _moment(named), facts.st_size, False, words, asked)
+
+
+def _moment(named: re.Match[str]) -> datetime:
+    return datetime.strptime(named["moment"], MOMENT).replace(tzinfo=UTC)
 
 
 def public_name(name: str) -> str:

@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count as numbers
 
 import numpy as np
 import pytest
@@ -25,8 +27,9 @@ from core.releases.kind import Plain, kind_of
 from core.releases.payment import LedgerAccount, check_all_remembered
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import load
-from core.releases.release_store import shelf_of
+from core.releases.release_store import NAMED, shelf_of
 from core.releases.stages import SHARE, Count, Known, Offer, Spread, Stage
+from core.runtime import environment
 from core.sketches.classes import Classes
 from core.sources import open_source
 from tests.depth import deep, draws
@@ -457,6 +460,18 @@ def test_a_file_keeps_the_count_that_was_bought_and_one_without_opens_as_before(
     said = load(release(SKETCH, people(), Budget(1), records=3000).to_bytes())
     assert said.counted_before is None and "counted_before" not in said.manifest.to_dict(1)
     assert "and the count that decided its size" in made.records_source and made.records_error < 72
+
+
+def test_no_two_times_of_a_file_tell_how_long_its_records_took_to_read(tmp_path, monkeypatch):
+    """Its name said when the job began, and what was in it when noise was drawn, after all readings."""
+    clock = (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=hour) for hour in numbers())
+    monkeypatch.setattr(environment, "utc", lambda: next(clock))
+    sketch = Race(Domain.of(x0=(4, 6)), Euclidean(0.3), rows=4, width=8, seed=1)
+    plan = PurchasePlan((Count(sketch.domain),), Known(Budget(1), 1.0), lambda known: Plain(sketch, known.left))
+    job = Job(plan, NEAR, LedgerAccount(Ledger(tmp_path / "ledger.sqlite"), "people", Budget(1), "record"))
+    made = job.run()
+    assert NAMED.fullmatch(job.kept.name)["moment"] == f"{datetime.fromisoformat(made.created):%Y%m%dT%H%M%SZ}"
+    assert load(job.kept) == made and load(job.kept).created == made.created
 
 
 def test_a_count_of_other_records_is_not_kept_beside_a_release():
