@@ -25,6 +25,7 @@ from ..runtime.environment import check_extra
 from ..runtime.transient import private_folder
 from .column_entries import KINDS, tidy_name
 from .declarations import mapping_of
+from .written import KNOWN
 
 # What pyreadstat calls its reader, by the ending of a file's name.
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
@@ -108,35 +109,8 @@ def _labelled_kind(format_: str) -> str:
 
 
 MOST_ROWS = 10_000
-# What columns of a codebook are called, by what they say.
-HEADERS: dict[str, list[str]] = {
-    "name": "name variable variable_name column column_name field field_name var id".split(),
-    "kind": "kind type data_type datatype measure level scale storage_type role format_type".split(),
-    "low": "low min minimum lowest smallest lower from first start".split(),
-    "high": "high max maximum highest largest upper to last end".split(),
-    "range": "range valid_range bounds limits allowed_range".split(),
-    "values": (
-        "values value_labels levels categories codes labels coding allowed_values enum permitted_values "
-        "code_list choices choices_calculations_or_slider_labels"
-    ).split(),
-    "missing": "missing missing_values na na_values missing_codes null null_values".split(),
-    "unit": "unit units unit_of_measure uom".split(),
-    "step": "step resolution precision".split(),
-    "format": "format date_format pattern".split(),
-    "label": "label description meaning definition title variable_label notes question".split(),
-}
-# Words for types, by the kind that they mean; whole numbers among them.
-TYPES: dict[str, list[str]] = {
-    "number": (
-        "number numeric integer int whole float double decimal real continuous quantitative scale interval "
-        "ratio count currency money percent percentage long short byte nonnegativeinteger positiveinteger"
-    ).split(),
-    "date": "date datetime timestamp time date_time".split(),
-    "category": "category categorical nominal factor enum discrete qualitative choice select".split(),
-    "ordered": "ordered ordinal likert ordered_factor".split(),
-    "yes_no": "yes_no boolean bool logical binary flag dichotomous indicator dummy".split(),
-    "text": "text string char character varchar str object free_text open memo".split(),
-}
+# What columns of a codebook are called, by what they say, and words for types, by the kind that they mean.
+HEADERS, TYPES = ({what: words.split() for what, words in KNOWN[table].items()} for table in ("headers", "types"))
 WHOLE = ("integer", "int", "whole", "count", "long", "short", "byte", "nonnegativeinteger", "positiveinteger")
 SECONDS = ("datetime", "timestamp", "date_time")
 _PAIR = re.compile(r"\s*([^=:;|,\n]{1,60}?)\s*(?:=|:|\s-\s)\s*([^;|\n]+?)\s*")

@@ -17,7 +17,7 @@ from .dates import Dates
 from .numeric import Numeric, Vector
 from .round_columns import PARTS, Cyclic, position
 from .texts_and_items import ChosenWords, Items, TextLength
-from .written import CLOCKS, DECIMALS, NO_WORDS, YES_WORDS, Reading
+from .written import CLOCKS, DECIMALS, KNOWN, NO_WORDS, YES_WORDS, Reading
 from .written_dates import OR
 
 
@@ -27,10 +27,10 @@ class Preset:
 
     low: float
     high: float
-    unit: str
-    step: float
     because: str  # Why anyone's value lies there, to be said wherever the facts are filled in.
-    names: tuple[str, ...] = ()  # Names that columns of the kind commonly have, in words separated by underscores.
+    names: str  # Names that columns of the kind commonly have, in words separated by underscores; cut at blanks.
+    unit: str = ""
+    step: float = 0
 
     @property
     def facts(self) -> dict[str, object]:
@@ -39,75 +39,13 @@ class Preset:
         return facts | ({"unit": self.unit} if self.unit else {}) | ({"step": self.step} if self.step else {})
 
 
-PRESETS = {
-    "age": Preset(
-        0, 120, "years", 1, "hardly anyone was ever older than 120", ("age", "alter", "age_years", "edad", "leeftijd")
-    ),
-    "percent": Preset(0, 100, "%", 0, "a percentage of a whole", ("percent", "percentage", "pct")),
-    "share": Preset(0, 1, "", 0, "a part of a whole", ("share", "proportion", "fraction")),
-    "year": Preset(
-        1900,
-        2100,
-        "",
-        1,
-        "years that records of people speak of",
-        tuple("year jahr annee ano anno jaar rok ar vuosi".split()),
-    ),
-    "birth_year": Preset(
-        1900,
-        2030,
-        "",
-        1,
-        "nobody born before 1900 lives",
-        tuple("birth_year year_of_birth yob geburtsjahr jahrgang geboortejaar rocznik fodelsear".split()),
-    ),
-    "pay": Preset(
-        0,
-        200_000,
-        "a year",
-        0,
-        "few earn more than 200,000 a year in dollars or euros; higher pay is moved to that",
-        ("pay", "salary", "income", "wage", "earnings"),
-    ),
-    "hours_per_week": Preset(
-        0, 168, "hours", 1, "a week has 168 hours", ("hours_per_week", "hoursperweek", "weekly_hours")
-    ),
-    "hour_of_day": Preset(0, 24, "", 1, "a day has 24 hours", ("hour", "stunde", "heure", "hora", "ora", "uur")),
-    "hours_per_day": Preset(
-        0, 24, "hours", 0, "a day has 24 hours", ("hours_per_day", "hours_of_sleep", "sleep_hours")
-    ),
-    "height_cm": Preset(30, 250, "cm", 0, "from newborn to the tallest people", ("height_cm", "height", "body_height")),
-    "weight_kg": Preset(0, 300, "kg", 0, "nearly everyone weighs less than 300 kg", ("weight_kg", "body_weight")),
-    "body_mass_index": Preset(10, 80, "kg/m²", 0, "what people survive", ("bmi", "body_mass_index")),
-    "blood_pressure": Preset(
-        30, 300, "mmHg", 1, "what is ever measured", ("blood_pressure", "sbp", "dbp", "systolic", "diastolic")
-    ),
-    "heart_rate": Preset(20, 250, "a minute", 1, "what is ever measured", ("heart_rate", "pulse", "heartrate")),
-    "body_temperature": Preset(25, 45, "°C", 0, "what people survive", ("body_temperature",)),
-    "air_temperature": Preset(-60, 60, "°C", 0, "what people live in", ("air_temperature",)),
-    "household_size": Preset(1, 20, "people", 1, "nearly all households", ("household_size", "hh_size")),
-    "children": Preset(0, 20, "", 1, "nearly all parents", ("children", "n_children", "kids", "num_children")),
-    "school_years": Preset(0, 30, "years", 1, "nearly everyone", ("school_years", "years_of_schooling")),
-    "score_0_10": Preset(0, 10, "", 0, "the ends of the scale", ("nps", "score_0_10")),
-    "stars": Preset(1, 5, "stars", 0, "the ends of the scale", ("stars", "star_rating")),
-    "month_number": Preset(1, 12, "", 1, "a year has twelve months", ("month_number",)),
-}
+PRESETS = {name: Preset(**facts) for name, facts in KNOWN["presets"].items()}
 OTHER_UNIT = 2.2  # Times what anyone has.
-# Names that the two columns of a place commonly have.
-LATITUDES, LONGITUDES = (
-    frozenset("latitude lat latitud latitudine breitengrad breedtegraad".split()),
-    frozenset("longitude lon lng longitud longitudine langengrad laengengrad lengtegraad".split()),
+# Names that columns commonly have: the two of a place, those of codes (which count nothing) and running numbers; and
+# words in the names of columns that hold dates.
+LATITUDES, LONGITUDES, CODED, DATED, RUNNING = (
+    frozenset(KNOWN["columns"][what].split()) for what in ("latitudes", "longitudes", "coded", "dated", "running")
 )
-# Names of columns whose numbers commonly are codes, and count nothing.
-CODED = tuple("sex gender geschlecht sexe sexo sesso geslacht race region country marital_status zip postcode".split())
-# Words in the names of columns that commonly hold dates.
-DATED = ("date", "day", "datum", "birthday", "dob", "timestamp")
-RUNNING = frozenset(
-    "lp l_p lfd lfd_nr lfdnr laufende_nr laufende_nummer laufnummer zeilennummer nr no num numero numer id row row_id "
-    "row_no row_number rownum record_id record_no case_id s_no sno sl_no serial_no num_ordre numero_d_ordre n_ordre "
-    "n_orden numero_de_orden n_ord numero_progressivo progressivo volgnummer poradove_cislo unnamed_0".split()
-)
-"""Names of running numbers, in eight languages."""
 
 
 def tidy_name(name: str) -> str:
@@ -163,7 +101,7 @@ def kind_for(name: str) -> str | None:
         return "number"
     if is_coded(name):
         return "category"
-    return "date" if set(tidy.split("_")) & set(DATED) else None
+    return "date" if set(tidy.split("_")) & DATED else None
 
 
 def on_earth(name: str, low: float, high: float) -> tuple[float, float]:
@@ -209,13 +147,13 @@ def stem_of(name: str) -> str:
 def says_years(name: str) -> bool:
     """Whether columns of this name commonly hold years of the calendar."""
     known, words = preset_for(name), set(tidy_name(name).split("_"))
-    return known in ("year", "birth_year") or (known is None and bool(words & set(PRESETS["year"].names)))
+    return known in ("year", "birth_year") or (known is None and bool(words & set(PRESETS["year"].names.split())))
 
 
 def preset_for(name: str) -> str | None:
     """The preset that columns of this name commonly follow, or None."""
     tidy = tidy_name(name)
-    return next((key for key, preset in PRESETS.items() if tidy == key or tidy in preset.names), None)
+    return next((key for key, preset in PRESETS.items() if tidy == key or tidy in preset.names.split()), None)
 
 
 def preset_sentence(name: str, preset: str) -> str:

@@ -21,9 +21,12 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -46,29 +49,14 @@ _GROUPS = {
 }
 
 
+# What is commonly known of columns and of how people write: tables of words, each one text that blanks cut.
+KNOWN: dict[str, Any] = tomllib.loads(Path(__file__).with_name("common_knowledge.toml").read_text(encoding="utf-8"))
 # Codes and short names of currencies, which a number of a named format may stand beside.
-CURRENCIES = tuple(
-    "EUR USD CHF GBP JPY CNY PLN CZK SEK NOK DKK HUF RON BRL INR RUB TRY CAD AUD NZD MXN ZAR "
-    "R$ US$ kr kr. zł Kč Fr. SFr. euro euros".split()
-)
+CURRENCIES = tuple(KNOWN["values"]["currencies"].split())
 # Words for no value in tables of any content; what means a category in some, such as "unknown", is none of them.
-NOTHING = tuple(
-    (
-        "na|n/a|#n/a|#na|n.a.|nan|-nan|null|none|nil|nat|<na>|(null)|-|--|---|–|—|?|.|..|...|"
-        "\\n|#nv|#n/v|#div/0!|#value!|#wert!|#ref!|nd|n.d.|n/d|s/d|s.d.|k.a.|k.a|(blank)|(leer)|"
-        "(vide)|无|不明|k. a.|keine angabe|ohne angabe|nicht angegeben|no data|not available|not applicable|"
-        "no answer|sin datos|sin dato|non disponible|non renseigné|nessun dato|geen antwoord|brak danych|"
-        "brak|нет данных|data unavailable"
-    ).split("|")
-)
+NOTHING = tuple(KNOWN["values"]["nothing"])
 # Yes and no in ten languages and as codes, without regard to case.
-NO_WORDS = (
-    "no n false f nein falsch non faux nei nej não nao nee nie нет hayır hayir ei ne 否 いいえ falso off 0 0.0 0,0"
-).split()
-YES_WORDS = (
-    "yes y true t ja j wahr richtig oui vrai sí si sim s tak да evet kyllä kylla ano 是 はい vero verdadero verdadeiro "
-    "waar on 1 1.0 1,0"
-).split()
+NO_WORDS, YES_WORDS = KNOWN["values"]["no"].split(), KNOWN["values"]["yes"].split()
 # Formats of numbers by name, with the mark before decimals, and formats of clocks, with the unit of what is read.
 DECIMALS = {"decimal_point": ".", "decimal_comma": ","}
 CLOCKS = {"time": 3_600.0, "hours_minutes": 60.0, "duration": 1.0}

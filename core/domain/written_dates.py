@@ -15,7 +15,7 @@ from ..errors import RequestError
 from ..runtime.counter_tables import Integers
 from ..runtime.parameters import check_text
 from .column import to_numpy
-from .written import on_twelve_hours
+from .written import KNOWN, on_twelve_hours
 
 NEVER = np.iinfo(np.int64).min  # Stands for a moment that is missing or cannot be read.
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
@@ -38,52 +38,8 @@ _DIRECTIVES = {
     "z": r"(?P<z>Z|UTC|[-+]\d{2}:?\d{2})",
 }
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-# Names of the months from January on, in full and short, in fourteen languages; none means two months.
-_NAMES = (
-    (
-        "january jan januar jänner jän janvier janv enero ene gennaio gen janeiro januari ocak oca styczeń stycznia "
-        "sty leden ledna tammikuu tammi январь января янв"
-    ),
-    (
-        "february feb februar fév février févr febrero febbraio fevereiro fev februari şubat şub luty lutego lut únor "
-        "února helmikuu helmi февраль февраля фев"
-    ),
-    (
-        "march mar märz mär mrz mars marzo março maart mrt mart marzec marca březen března maaliskuu maalis март "
-        "марта мар"
-    ),
-    (
-        "april apr avril avr abril abr aprile nisan nis kwiecień kwietnia kwi duben dubna huhtikuu huhti апрель "
-        "апреля апр"
-    ),
-    "may mai mayo maggio mag maio mei maj mayıs maja květen května toukokuu touko май мая",
-    (
-        "june jun juni juin junio giugno giu junho haziran haz czerwiec czerwca cze červen června kesäkuu kesä июнь "
-        "июня июн"
-    ),
-    (
-        "july jul juli juillet juil julio luglio lug julho temmuz tem lipiec lipca lip červenec července heinäkuu "
-        "heinä июль июля июл"
-    ),
-    (
-        "august aug août aou agosto ago augustus augusti ağustos ağu sierpień sierpnia sie srpen srpna elokuu elo "
-        "август августа авг"
-    ),
-    (
-        "september sep sept septembre septiembre settembre set setembro eylül eyl wrzesień września wrz září syyskuu "
-        "syys сентябрь сентября сен"
-    ),
-    (
-        "october oct oktober okt octobre octubre ottobre ott outubro out ekim eki październik października paź říjen "
-        "října lokakuu loka октябрь октября окт"
-    ),
-    "november nov novembre noviembre novembro kasım kas listopad listopada lis marraskuu marras ноябрь ноября ноя",
-    (
-        "december dec dezember dez décembre déc diciembre dic dicembre dezembro desember des aralık ara grudzień "
-        "grudnia gru prosinec prosince joulukuu joulu декабрь декабря дек"
-    ),
-)
-_NAMED = {name: month for month, names in enumerate(_NAMES, 1) for name in names.split()}
+# Names of the months, in full and short, in fourteen languages.
+_NAMED = {name: month for month, names in enumerate(KNOWN["months"].values(), 1) for name in names.split()}
 _CLOCK = (
     r"(?:(?:T|,?\s+(?:um\s+|at\s+|à\s+|kl\.?\s+)?)(?P<H>\d{1,2})[:.h](?P<M>\d{2})(?:[:.](?P<S>\d{2})(?:[.,]\d*)?)?"
     r"\s*(?P<p>(?i:[ap]\.?m\.?))?(?:\s*Uhr)?\s*(?P<z>Z|UTC|GMT|[-+]\d{2}:?\d{2})?)?\s*$"
