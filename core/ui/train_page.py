@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import streamlit as st
@@ -26,10 +26,11 @@ from ..privacy.ledger.account import Account, price
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import LedgerAccount, spending, unit_words
 from ..releases.release import Release
+from ..releases.seal import covering_bounds, promised_with
 from .frame.marks import Visibility, facts, main_action, note, odds_sentence, offer, rail, show
 from .frame.navigation import CLASSIFY
 from .frame.session import OwnData, Session
-from .own_data.paying import EPSILONS, SLACK, START, choose_payer, choose_slack
+from .own_data.paying import EPSILONS, SLACK, START, choose_payer, choose_slack, left_of
 from .released.kept_files import MODEL, keep_opened
 
 RELEASED = "train-released"  # In the session: the name of the release that was chosen, among the visitor's open files.
@@ -136,7 +137,6 @@ DECIDED = (
     "for it, and that may change the choice."
 )
 WORTH_SAYING = 0.05  # Of made-up records, what the switch for less noise must bring to be spoken of.
-BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,7 @@ class Wish:
     account: Account
     ticket: str
     directions: tuple[int, ...] = ()  # Of the curves of a model, as they were declared.
+    promised: Budget | None = None  # What the file promises where it shows what was found out, too.
 
     @property
     def cost(self) -> Cost:
@@ -170,11 +171,10 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     epsilon, slack, records = _epsilon(), choose_slack(), choose_records()
     number = 0 if visitor.records is None else visitor.records.number
     neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
-    lacking = [*missing, *([BOUGHT] if own.bought else [])]
-    if lacking or account is None:
-        main_action("Train", lacking, "train")
+    if missing or account is None:
+        main_action("Train", missing, "train")
         return
-    budget = Budget(epsilon, SLACK if slack else 0, neighbours)
+    budget = left_of(own, Budget(epsilon, SLACK if slack else 0, neighbours))
     try:
         with st.spinner("Trying methods on made-up records"):
             outlook(own.domain, str(target), budget, records)
@@ -187,6 +187,7 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
         trainer = _method(found, Choice(own.domain, str(target), budget, records) if several else None)
         directions = directions_of(Task(own.domain, str(target)), declared)
         wish = Wish(trainer, budget, account, secrets.token_hex(16), directions)
+        wish = replace(wish, promised=promised_with(budget, own.costs, own.within, wish.cost))
         refused = account.after(wish.cost).refusal
     except RequestError as error:
         st.error(in_markdown(error))
@@ -307,9 +308,12 @@ def _why(offer: Offer) -> str:
 @st.dialog("Train it?", on_dismiss="rerun")
 def confirm(visitor: Session, own: OwnData, ledger: Ledger, wish: Wish) -> None:
     """Ask once more, in words; a wish comes true once, however often the button is pressed."""
-    odds = odds_sentence(float(wish.budget.epsilon), float(wish.budget.delta), "person")
+    promised = wish.promised or wish.budget
+    odds = odds_sentence(float(promised.epsilon), float(promised.delta), "person")
     st.markdown(f"You make one file, which may be handed out, at the price of **{price(wish.budget)}**. {odds}")
     st.text(f"It is paid from the budget of “{wish.account.name}”.")
+    if own.costs:
+        st.markdown(f"It also shows what was found out and paid for before, so what it promises is {price(promised)}.")
     st.markdown("What is spent cannot be had back, even if nobody ever gets the file.")
     if st.button("Train it", type="primary", key="train-confirm"):
         used = st.session_state.setdefault(USED, set())
@@ -334,6 +338,8 @@ def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model | File:
     payer = LedgerAccount(ledger, account.name, wish.budget, unit, None if account.known else account.total)
     if isinstance(wish.trainer, Choice):
         facts = wish.trainer
-        return choose_classifier(own.source, facts.domain, facts.label, wish.budget, payer, facts.records)
+        made = choose_classifier(own.source, facts.domain, facts.label, wish.budget, payer, facts.records)
+        return covering_bounds(made, own.costs, wish.promised)
     wanted = Chosen(wish.trainer, wish.budget, directions=wish.directions)
-    return wanted.fit(own.source, spending(payer, wish.cost, wish.trainer))
+    model = wanted.fit(own.source, spending(payer, wish.cost, wish.trainer))
+    return replace(model, budget=wish.promised) if own.costs else model

@@ -132,7 +132,7 @@ def test_three_decisions_take_an_export_to_an_explored_overview(visit, ledger):
     wait_for(visit, "2 · How much privacy?")
     press = visit.page.get_by_test_id("stBottom").get_by_role("button").first
     rest = re.search(r"Release for ε = (\S+)", press.inner_text())[1]
-    assert f"The release takes the rest, ε = {rest}, and the file promises all of it. With this risk" in visit.text
+    assert f"What is made takes the rest, ε = {rest}, and the file promises all of it. With this risk" in visit.text
     press.click()
     visit.settle()
     assert "what it promises is ε = 1.0 with a one-in-a-million risk" in visit.page.get_by_role("dialog").inner_text()

@@ -8,10 +8,12 @@ from core import Budget
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Reading
 from core.domain.column_entries import NO, YES
 from core.domain.drafts import person_among
+from core.formatting.numbers import amount, rounded_down
 from core.privacy.ledger.ledger import Ledger
-from core.ui.frame.navigation import DATA
+from core.ui.frame.navigation import DATA, TRAIN
 from core.ui.frame.session import KEY
 from core.ui.own_data.picking_records import SAMPLE
+from core.ui.released.kept_files import MODEL
 from tests.releases.test_payment_purchases import buying
 from tests.ui.data_page import CSV, SECRETS, data_page, field, main_button, read, shown, with_file
 
@@ -272,6 +274,24 @@ def test_what_nobody_said_is_found_out_stands_in_the_form_and_can_be_corrected(l
     assert (pay.high, pay.reading.decimal) == (7_000, ",") and set(city.categories[:2]) == {"Bern", "Uri"}
     assert (city.unknown_category, joined.format) == ("other", "day_first")
     assert [one.cost for one in own.bought] == [status.releases[0].cost] and own.within == Budget(1, "1e-6")
+
+
+@pytest.mark.thorough
+def test_a_model_is_trained_on_columns_that_were_found_out_and_promises_all_of_it(ledger):
+    """It was refused, so whoever dropped a table on the page and let it be found out had no way to a model."""
+    app = found(with_file(MANY), total=1.0)
+    main_button(app).click().run()
+    own = app.session_state[KEY].own
+    app.switch_page(TRAIN.path).run()
+    rest = amount(rounded_down(own.bought[0].left.epsilon))
+    assert not app.exception and not app.error and f"takes the rest, ε = {rest}, and the file promises" in shown(app)
+    button = app.button(key="train")
+    assert button.label.startswith(f"Train for ε = {rest}") and not button.disabled
+    button.click().run()
+    app.button(key="train").click()  # whose dialog is open still, which the test's page would forget
+    app.button(key="train-confirm").click().run()
+    assert not app.exception and app.session_state[MODEL].budget == Budget(1, "1e-6") == own.within
+    assert len(ledger.status(app.session_state[KEY].dataset).releases) == 2
 
 
 @pytest.mark.thorough

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import amount
+from ...formatting.numbers import amount, rounded_down
 from ...privacy.budget import Budget, Neighbours
 from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import Ledger
@@ -53,6 +53,20 @@ CAPTIONS = (
     "Nobody can tell whether any one person is in it. How many there are stays private too.",
     "Nobody can tell what any one record holds. That someone is in the data, and how many are, is not hidden.",
 )
+
+
+def left_of(own: OwnData, promised: Budget) -> Budget:
+    """What finding out columns left of a promise that it was the first part of; of another one, all of it."""
+    if promised != own.within:
+        return promised
+    left = own.bought[0].left
+    left = replace(left, epsilon=rounded_down(left.epsilon))
+    less = "" if promised.pure else " With this risk prices come to less together than each of them alone."
+    note(
+        f"Finding out was paid out of it. What is made takes the rest, ε = {amount(left.epsilon)}, and the file "
+        f"promises all of it.{less}"
+    )
+    return left
 
 
 @refusals()

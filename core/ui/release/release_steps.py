@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import amount, rounded_down
 from ...lab.release_lessons import has_live_picture
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
@@ -21,7 +20,7 @@ from ...releases.seal import promised_with
 from ...sources.public_tables import Sample, sample
 from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
-from ..own_data.paying import EXACT, SLACK, choose_epsilon, choose_payer, choose_slack
+from ..own_data.paying import EXACT, SLACK, choose_epsilon, choose_payer, choose_slack, left_of
 from ..own_data.release_questions import choose_aim
 from ..released.live_samples import live_view
 from .bought_first import counting_first, fitting_first, has_room, plan_of
@@ -121,15 +120,9 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     visitor.dataset = None if account is None else account.name
     draft = replace(draft, account=account)
     promised = None if epsilon is None else Budget(epsilon, SLACK if slack else 0, neighbours)
-    if promised is not None and promised == own.within:
-        left = own.bought[0].left
-        promised = replace(left, epsilon=rounded_down(left.epsilon))
+    if promised is not None:
         with paying:
-            less = " With this risk prices come to less together than each of them alone." if slack else ""
-            note(
-                f"Finding out was paid out of it. The release takes the rest, ε = {amount(promised.epsilon)}, "
-                f"and the file promises all of it.{less}"
-            )
+            promised = left_of(own, promised)
     with front:
         st.header("3 · How fine?", anchor=False)
         draft, refusal = _refined(draft, promised, own, number, known, ledger, detail)
