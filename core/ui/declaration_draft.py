@@ -302,8 +302,8 @@ def _restore(visitor: Session, records: Records, place: Path) -> None:
         places = {column.name: at for at, column in enumerate(records.columns)}
         for name, fields in kept["columns"].items():
             state |= {f"{part}-{records.number}-{places[name]}": fields[part] for part in PARTS if part in fields}
-        same = kept.get("of", records.title) == records.title  # of next month's file nothing was bought yet
-        bought = [Purchase.from_dict(one) for one in kept["bought"]] if same else []
+        of_this = _bought(kept, records).get(records.title, [])  # of next month's file nothing was bought yet
+        bought = [Purchase.from_dict(one) for one in of_this]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return  # there is none, or another program has written there
     for one in bought:
@@ -329,13 +329,22 @@ def keeper(visitor: Session, records: Records) -> Callable[..., None] | None:
     decided, made = _decided(records.columns, records.number), visitor.purchases.made_of(records.number)
 
     def write(*more: Purchase) -> None:
-        bought = [one.to_dict() for one in (*made, *more)]
-        text = json.dumps(decided | {"bought": bought, "of": records.title})
         with suppress(OSError):
-            if not place.exists() or place.read_text() != text:
+            before = place.read_text() if place.exists() else "{}"
+            bought = {records.title: [one.to_dict() for one in (*made, *more)]}
+            with suppress(ValueError, TypeError, AttributeError):  # another program has written there
+                bought = _bought(json.loads(before), records) | bought
+            text = json.dumps(decided | {"bought": bought})
+            if before != text:
                 _written(place, text)
 
     return write
+
+
+def _bought(kept: dict[str, Any], records: Records) -> dict[str, list[Any]]:
+    """What was bought, by the file that it was bought of: each has its own, whichever was decided about last."""
+    bought = kept.get("bought", {})
+    return {kept.get("of", records.title): bought} if isinstance(bought, list) else bought  # as it was kept before
 
 
 def _written(place: Path, text: str) -> None:

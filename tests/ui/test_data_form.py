@@ -1,5 +1,7 @@
 """What Data asks of columns: what is said, what is found out for a price, what stays, and what it never shows."""
 
+import json
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -196,14 +198,19 @@ def test_decisions_are_there_again_after_a_reload_and_hold_no_value_of_the_data(
 
 
 @pytest.mark.thorough
-def test_what_was_found_of_one_file_was_not_found_of_another_of_the_same_columns(data_folder):
+def test_what_was_found_of_one_file_was_not_found_of_another_of_the_same_columns(data_folder, tmp_path):
     app = with_file()
     number = app.session_state[KEY].records.number
     app.session_state[KEY].purchases.once(number, ("city",), buying([], "city"))
     app.run()
-    for name, bought in (("people.csv", 1), ("people-of-june.csv", 0)):
+    for name, bought in (("people.csv", 1), ("people-of-june.csv", 0), ("people.csv", 1)):  # june's forgot it for both
         visitor = with_file(name=name).session_state[KEY]
         assert len(visitor.purchases.made_of(visitor.records.number)) == bought, name
+    (place,) = tmp_path.rglob("decisions/*.json")
+    kept = json.loads(place.read_text())
+    place.write_text(json.dumps(kept | {"of": "people.csv", "bought": kept["bought"]["people.csv"]}))
+    visitor = with_file().session_state[KEY]
+    assert len(visitor.purchases.made_of(visitor.records.number)) == 1, "as an earlier version kept it"
 
 
 @pytest.mark.thorough

@@ -84,12 +84,13 @@ def _chosen(release: Release, key: str) -> str:
     summed = [name for name in ordered if not isinstance(axes[name].column, Dates)]
     counted = release.domain.many_records
     ways = [way for way in ASKED if way == "How many" or (summed if way == "The total of" else ordered)]
-    what, of, each, among = st.columns(4)
+    what, *places = st.columns(4)
     keep = {"persist_state": "session"}
     words = {"How many": f"How many {counted}"}
     way = what.selectbox("What", ways, key=f"{key}-what", format_func=lambda way: words.get(way, way), **keep)
     names = summed if way == "The total of" else ordered
-    column = None if way == "How many" else of.selectbox("Of", names, key=f"{key}-of", **keep)
+    column = None if way == "How many" else places.pop(0).selectbox("Of", names, key=f"{key}-of", **keep)
+    each, among = places[:2]  # with no gap before them
     first = next((name for name, axis in axes.items() if axis.categories), next(iter(axes)))
     everyone = "everyone together"
     groups = [everyone, *(name for name in axes if name != column)]
