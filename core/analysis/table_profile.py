@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..domain import Coordinate, Cyclic, Dates, Domain, Ordered
-from ..domain.column_entries import as_places
+from ..domain.columns import as_places
 from ..domain.round_columns import LATITUDE, LONGITUDE
 from ..formatting.numbers import in_rising_order, listed, shortened
 from ..sketches.tables.table_answers import TableAnswers

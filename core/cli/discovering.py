@@ -244,7 +244,7 @@ def _bought(asked: Discovery, source: Source, books: LedgerOptions, name: str) -
 def say_found(found: Discovered) -> None:
     """What was found, for how much, and what was not: columns that are left out for one reason in one line."""
     say(f"Found out for {found.price}; the table has {found.records.text} records.")
-    from ..domain.column_entries import stem_of
+    from ..domain.columns import stem_of
 
     lost: dict[str, list[str]] = {}
     together = [column for column in found.columns if column.together]

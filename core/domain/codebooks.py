@@ -23,7 +23,8 @@ from ..errors import RequestError
 from ..formatting.numbers import shown
 from ..runtime.environment import check_extra
 from ..runtime.transient import private_folder
-from .column_entries import KINDS, tidy_name
+from .column_entries import KINDS
+from .columns import tidy_name
 from .declarations import mapping_of
 from .written import KNOWN
 

@@ -2,166 +2,20 @@
 
 import math
 import re
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..errors import RequestError
-from ..formatting.numbers import bound
 from ..runtime.parameters import check_choice
 from .categorical import Categorical, Ordered
-from .columns import Column, check_apart
+from .columns import PRESETS, Column, check_apart
 from .dates import Dates
 from .numeric import Numeric, Vector
 from .round_columns import PARTS, Cyclic, position
 from .texts_and_items import ChosenWords, Items, TextLength
-from .written import CLOCKS, DECIMALS, KNOWN, NO_WORDS, YES_WORDS, Reading
+from .written import CLOCKS, DECIMALS, NO_WORDS, YES_WORDS, Reading
 from .written_dates import OR
-
-
-@dataclass(frozen=True)
-class Preset:
-    """Public facts about a kind of number, and where they come from."""
-
-    low: float
-    high: float
-    because: str  # Why anyone's value lies there, to be said wherever the facts are filled in.
-    names: str  # Names that columns of the kind commonly have, in words separated by underscores; cut at blanks.
-    unit: str = ""
-    step: float = 0
-
-    @property
-    def facts(self) -> dict[str, object]:
-        """The facts as a declaration states them."""
-        facts: dict[str, object] = {"low": self.low, "high": self.high}
-        return facts | ({"unit": self.unit} if self.unit else {}) | ({"step": self.step} if self.step else {})
-
-
-PRESETS = {name: Preset(**facts) for name, facts in KNOWN["presets"].items()}
-OTHER_UNIT = 2.2  # Times what anyone has.
-# Names that columns commonly have: the two of a place, those of codes (which count nothing) and running numbers; and
-# words in the names of columns that hold dates.
-LATITUDES, LONGITUDES, CODED, DATED, RUNNING = (
-    frozenset(KNOWN["columns"][what].split()) for what in ("latitudes", "longitudes", "coded", "dated", "running")
-)
-
-
-def tidy_name(name: str) -> str:
-    """A name in lower case without accents, its words separated by underscores: "Âge" and "HoursPerWeek" alike."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain)
-    return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
-
-
-def is_coded(name: str) -> bool:
-    """Whether columns of this name commonly hold codes of groups."""
-    return tidy_name(name) in CODED
-
-
-def numbers_rows(name: str) -> bool:
-    """Whether columns of this name commonly hold running numbers or keys of rows, which say nothing of anybody."""
-    return tidy_name(name) in RUNNING
-
-
-def degrees_of(name: str) -> str | None:
-    """Of what columns of this name commonly hold degrees: "latitude" as start_lat, "longitude" as lng; or None."""
-    tidy = tidy_name(name)
-    ends = {*tidy.split("_")[:1], *tidy.split("_")[-1:]}
-    if ends & LATITUDES and not ends & LONGITUDES:
-        return "latitude"
-    return "longitude" if tidy == "long" or (ends & LONGITUDES and not ends & LATITUDES) else None
-
-
-def as_places(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """Columns as pictures draw them: on a map also numbers whose names and ends are those of a place, as when found."""
-    pairs: dict[frozenset[str], dict[str, Numeric]] = {}
-    for column in columns:
-        axis = degrees_of(column.name)
-        if axis and isinstance(column, Numeric) and not column.scale:
-            place = frozenset(tidy_name(column.name).split("_")) - LATITUDES - LONGITUDES - {"long"}
-            pairs.setdefault(place, {})[axis] = column
-    found: dict[str, Column] = {}
-    for pair in (pair for pair in pairs.values() if len(pair) == 2):
-        north, east = pair["latitude"], pair["longitude"]
-        beyond = 360.0 if east.high > 180.0 else 0.0
-        with suppress(RequestError):  # where positions cannot lie between such ends
-            drawn = position(north.name, east.name, north.low, north.high, east.low, east.high - beyond)
-            found |= {column.name: column for column in drawn}
-    return tuple(found.get(column.name, column) for column in columns)
-
-
-def kind_for(name: str) -> str | None:
-    """What columns of this name commonly hold: "number", "category", "date", "latitude" or "longitude"; or None."""
-    tidy = tidy_name(name)
-    if degrees := degrees_of(name):
-        return degrees
-    if preset_for(name) is not None:
-        return "number"
-    if is_coded(name):
-        return "category"
-    return "date" if set(tidy.split("_")) & DATED else None
-
-
-def on_earth(name: str, low: float, high: float) -> tuple[float, float]:
-    """Ends of a column whose name says latitude or longitude, no farther than there are any.
-
-    Only where its cells of powers of two may be those of degrees; and longitudes without any below 0 may go to 360.
-    """
-    degrees = degrees_of(name)
-    most = {"latitude": 90.0, "longitude": 180.0, None: math.inf}[degrees]
-    if most == math.inf or max(-low, high) > 1.5 * most or low >= most or high <= -most:
-        return low, high
-    return max(low, -most), high if degrees == "longitude" and low >= 0.0 else min(high, most)
-
-
-# A scale that a name says: "Moyenne /20", "out of 10", "satisfaction (1-5)".
-_SCALE = re.compile(
-    r"(?:/\s*(?=(?:5|10|20|100)\b)|\bout of\s*)(?P<of>\d{1,3})\W*$"
-    r"|[(\[]\s*(?P<low>\d{1,3})\s*(?:-|–|to|bis|à|a|\.{2,3})\s*(?P<high>\d{1,3})\s*[)\]]",
-    re.IGNORECASE,
-)
-
-
-def within_reason(name: str, low: float, high: float) -> tuple[float, float]:
-    """Ends of a column whose name says what it holds, no farther than anyone's value lies.
-
-    Only where they end among such values, or with the next power of two at most: others are in another unit.
-    """
-    if (said := _SCALE.search(name)) is not None:
-        first, last = float(said["low"] or 0), float(said["high"] or said["of"])
-        return (first, min(high, last)) if first < last and first < high <= OTHER_UNIT * last else (low, high)
-    preset = PRESETS[preset_for(name) or ("year" if low >= 1000.0 and says_years(name) else "pay")]
-    if preset is PRESETS["pay"] or not preset.low < high <= OTHER_UNIT * preset.high:
-        return on_earth(name, low, high)
-    return (max(low, preset.low), min(high, preset.high)) if low < preset.high else (low, high)
-
-
-def stem_of(name: str) -> str:
-    """A name without the number behind it, as questions alike have; "" where there is none."""
-    stem = re.sub(r"[\W_]*\d+[a-z]?$", "", name)
-    return "" if stem == name else stem
-
-
-def says_years(name: str) -> bool:
-    """Whether columns of this name commonly hold years of the calendar."""
-    known, words = preset_for(name), set(tidy_name(name).split("_"))
-    return known in ("year", "birth_year") or (known is None and bool(words & set(PRESETS["year"].names.split())))
-
-
-def preset_for(name: str) -> str | None:
-    """The preset that columns of this name commonly follow, or None."""
-    tidy = tidy_name(name)
-    return next((key for key, preset in PRESETS.items() if tidy == key or tidy in preset.names.split()), None)
-
-
-def preset_sentence(name: str, preset: str) -> str:
-    """Where bounds came from that a preset filled in."""
-    known = PRESETS[preset]
-    unit = f" {known.unit}" if known.unit else ""
-    return f"{name}: {bound(known.low)} to {bound(known.high)}{unit} by common knowledge, as {known.because}."
-
 
 MISSING = "missing"  # What a category of missing values is called where nothing else is said.
 OTHER = "other"  # The same of values that are not on the list of categories.

@@ -32,18 +32,8 @@ from ..errors import RequestError
 from ..privacy.budget import PrivacyUnit
 from ..runtime.parameters import check_choice
 from .categorical import Categorical, Ordered
-from .column_entries import (
-    NO,
-    NO_CODES,
-    YES,
-    YES_CODES,
-    check_known,
-    columns_of,
-    counting_unknown,
-    number_in,
-    preset_sentence,
-)
-from .columns import RULE, Column, under_rule
+from .column_entries import NO, NO_CODES, YES, YES_CODES, check_known, columns_of, counting_unknown, number_in
+from .columns import RULE, Column, preset_sentence, under_rule
 from .dates import Dates
 from .domain import Domain
 from .encoders import Encoder

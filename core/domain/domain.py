@@ -22,8 +22,7 @@ from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice, check_number, exact_fields, field_names
 from .categorical import Categorical
 from .column import Scalar
-from .column_entries import as_places
-from .columns import Column, column_from_dict, column_to_dict
+from .columns import Column, as_places, column_from_dict, column_to_dict
 from .dates import Dates
 from .encoders import Encoder
 from .encoding import PointEncoding, SetEncoding

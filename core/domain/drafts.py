@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import RequestError
 from .codebooks import listed_words
-from .column_entries import MISSING, columns_of, degrees_of, preset_for, preset_sentence, tidy_name
-from .columns import RULE, without_missing
+from .column_entries import MISSING, columns_of
+from .columns import RULE, degrees_of, preset_for, preset_sentence, tidy_name, without_missing
 from .declarations import in_flow
 from .formats import format_of
 

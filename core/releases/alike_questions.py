@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..domain.column_entries import stem_of
+from ..domain.columns import stem_of
 from ..privacy.choosing.partition_selection import ValueSelection
 from ..runtime.counter_tables import Floats, Integers, Truths
 from .discovery_reading import COARSE, COARSELY, DOUBTFUL, STEPS, SURE, Scale

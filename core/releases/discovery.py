@@ -37,7 +37,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ..domain import Domain
-from ..domain.column_entries import kind_for, stem_of
+from ..domain.columns import kind_for, stem_of
 from ..domain.declarations import Declaration
 from ..formatting.numbers import significant
 from ..privacy.budget import Budget, Number, PrivacyUnit

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 from scipy.special import ndtri
 
 from ..domain.column import as_float64, to_numpy
-from ..domain.column_entries import degrees_of, is_coded, says_years, stem_of
+from ..domain.columns import degrees_of, is_coded, says_years, stem_of
 from ..domain.dates import moments
 from ..domain.formats import FORMATS, IN_THOUSANDS, MARKS, Format, fitting, format_of
 from ..domain.written import are_words

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..domain import Categorical, Domain
-from ..domain.column_entries import columns_of, numbers_rows
+from ..domain.column_entries import columns_of
+from ..domain.columns import numbers_rows
 from ..domain.declarations import Declaration
 from ..errors import RequestError
 from ..privacy.accounting import Cost, Reserve

@@ -23,7 +23,7 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..domain.column_entries import degrees_of
+from ..domain.columns import degrees_of
 from ..runtime.counter_tables import Floats, Integers
 from .discovery_reading import (
     COARSE,

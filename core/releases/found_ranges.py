@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammainc, ndtr
 
-from ..domain.column_entries import PRESETS, columns_of, preset_for, within_reason
+from ..domain.column_entries import columns_of
+from ..domain.columns import PRESETS, preset_for, within_reason
 from ..errors import RequestError
 from ..runtime.counter_tables import Floats, Integers, Truths
 from .alike_questions import contradicted, questions_alike

@@ -8,7 +8,8 @@ import streamlit as st
 
 from ..domain import Categorical, Column, Vector
 from ..domain.codebooks import codebook_in, is_labelled, read_codebook
-from ..domain.column_entries import OTHER, PRESETS, preset_for, tidy_name
+from ..domain.column_entries import OTHER
+from ..domain.columns import PRESETS, preset_for, tidy_name
 from ..domain.drafts import drafted
 from ..domain.written import DECIMALS
 from ..errors import RequestError

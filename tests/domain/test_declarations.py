@@ -24,7 +24,8 @@ from core.domain import (
     Vector,
 )
 from core.domain.codebooks import read_codebook
-from core.domain.column_entries import KINDS, NO, PRESETS, YES, kind_for, preset_for
+from core.domain.column_entries import KINDS, NO, YES
+from core.domain.columns import PRESETS, kind_for, preset_for
 from core.domain.declarations import Declaration
 from core.domain.drafts import draft_text, drafted
 from core.errors import RequestError

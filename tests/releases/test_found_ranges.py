@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from core import Budget, discover
-from core.domain.column_entries import on_earth, within_reason
+from core.domain.columns import on_earth, within_reason
 from core.domain.formats import format_of
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery_reading import COARSE, COARSELY, Scale

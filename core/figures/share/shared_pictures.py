@@ -21,7 +21,7 @@ from ...analysis.answerable import Box, map_size, noise_alone, places_along, rea
 from ...analysis.centres import nearest_place
 from ...analysis.other_columns import FEWEST_PLACES, NOTHING, Averaged, averaged_answers
 from ...domain import Categorical, Column, Cyclic, Dates, Items, Numeric, Ordered, Vector
-from ...domain.column_entries import as_places
+from ...domain.columns import as_places
 from ...domain.round_columns import LATITUDE, Coordinate
 from ...errors import RequestError
 from ...formatting.numbers import number, shown

@@ -17,7 +17,7 @@ import streamlit as st
 from ...analysis.sql import ask_sql
 from ...analysis.table_profile import measured, missing_in_words
 from ...domain import Coordinate, Cyclic, Dates
-from ...domain.column_entries import as_places
+from ...domain.columns import as_places
 from ...errors import RequestError
 from ...figures.answer_sentences import SHARED_NOISE
 from ...figures.local_figures import MOST_BARS, local_bars, local_in_words

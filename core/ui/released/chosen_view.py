@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...analysis.beyond_records import for_population
 from ...domain import Domain, Items, Vector
-from ...domain.column_entries import kind_for
+from ...domain.columns import kind_for
 from ...errors import RequestError
 from ...figures.answer_sentences import has_groups
 from ...figures.exploration import Call
