@@ -74,7 +74,8 @@ from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_models import LinearModel
 from .method import Method, against_the_rest, signed_problems
 from .model_file import BITS
-from .training_task import Task, whole_vectors
+from .record_vectors import whole_vectors
+from .training_task import Task
 
 SECOND_SHARE = Fraction(1, 100)  # Of epsilon and delta, for the noise on what the solver found.
 LARGEST_GRADIENT = Fraction(1, 1 << 20)  # γ: a public constant that double precision can check for millions of records.

@@ -38,7 +38,8 @@ from scipy.special import ndtri
 
 from ..geometry.uniforms import PublicRandom
 from .bending import tents
-from .training_task import Task, longest_features, whole_vectors
+from .record_vectors import longest_features, whole_vectors
+from .training_task import Task
 
 # Directions for each root of the records that are as many as noise is long, a class; and the share of all coordinates
 # from which on all are taken: on handwritten digits and made-up records of 128 columns.

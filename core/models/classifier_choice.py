@@ -34,7 +34,8 @@ from .class_counts import SAME_FOR_ALL, largest_of
 from .entrants import Counts, Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
 from .linear_models import LinearModel
 from .prospects import Prospect, prospect
-from .training_task import MAX_NUMBERS, Task
+from .record_vectors import MAX_NUMBERS
+from .training_task import Task
 
 AMONG = "chosen among"  # Of the details of a model: the titles of what it was chosen from, with semicolons between.
 

@@ -33,7 +33,7 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from .certified_logistic import LOG2_HIGH, LOG2_LOW, TERMS, logistic_weights
-from .training_task import longest_features
+from .record_vectors import longest_features
 
 FRONT = 0.5  # The coordinate in front of every standardised record, which carries the intercept.
 FARTHEST = 2.0  # The longest that a standardised record's features usually are; longer ones are shortened.

@@ -10,7 +10,6 @@ longer together, so the radius and every sensitivity that is proved from it are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,11 +23,11 @@ from ..errors import RequestError
 from ..runtime.parameters import Number, Resolved, Text, Validated, Whole, parameter
 from ..sketches.sums_of_products import Products
 from .bending import curved, frequencies, knots, lines_beside, mean_waves, multiplied, waved
+from .record_vectors import gathered, longest_features, whole_vectors
 
 if TYPE_CHECKING:
     from ..sources import Source
 
-MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as they are all needed at every step.
 MAX_COORDINATES = 4_000
 MOST_HALVINGS, MOST_WAVES = 5, 1_000
 DRAWN = 3  # Halvings of the knots by which waves are told.
@@ -365,51 +364,3 @@ class Task(Validated):
     def longest(self, unit: int) -> int:
         """The largest squared length of what `gather` gives, in units, the 1 in front included."""
         return unit**2 + longest_features(self.radius, unit)
-
-
-def gathered(
-    source: Source, domain: Domain, width: int, encoded: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """All records, encoded, as vectors, int64 (n, width + 1), and what is predicted, int64 (n,)."""
-    before, held = source.fingerprint(), 0
-    parts, codes = [np.empty((0, width + 1), np.int64)], [np.empty(0, np.int64)]
-    for batch in source.batches(domain):
-        points = np.asarray(domain.encode(batch))
-        held += len(points) * (width + 1)
-        if held > MAX_NUMBERS:
-            raise RequestError(
-                f"Training holds all records in memory, at most {MAX_NUMBERS:,} numbers: give it fewer records or "
-                "columns."
-            )
-        vectors, told = encoded(points)
-        parts.append(vectors)
-        codes.append(told)
-    if source.fingerprint() != before:
-        raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
-    return np.concatenate(parts), np.concatenate(codes)
-
-
-def longest_features(radius: float, unit: int) -> int:
-    """The largest squared length of features in units."""
-    return math.floor((radius * unit) ** 2)
-
-
-def whole_vectors(vectors: np.ndarray, radius: float, unit: int) -> np.ndarray:
-    """Vectors (n, d + 1) in whole units, cut toward zero, features no longer than the radius.
-
-    Each is a function of that record alone, bit for bit: sums are taken coordinate by coordinate, in their order. What
-    is still too long by rounding moves one unit toward zero in every entry until it is not.
-    """
-    features = np.clip(vectors[:, 1:], -1.0, 1.0)
-    squares = np.zeros(len(features))
-    for column in features.T:
-        squares += column * column
-    factor = unit * np.minimum(1.0, radius / np.maximum(np.sqrt(squares), 1e-300))
-    units = np.empty(vectors.shape, np.int64)
-    units[:, 0] = unit
-    for place, column in enumerate(features.T):
-        units[:, place + 1] = column * factor
-    most = longest_features(radius, unit)
-    while (long := np.flatnonzero((units[:, 1:] ** 2).sum(axis=1) > most)).size:
-        units[long, 1:] -= np.sign(units[long, 1:])
-    return units

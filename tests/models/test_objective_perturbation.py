@@ -16,12 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from core import Budget, Domain, Ledger
 from core.domain import Categorical, Numeric, PrivacyUnit
 from core.errors import BudgetError, RequestError
-from core.models import logistic_model
 from core.models import objective_perturbation as module
 from core.models.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from core.models.linear_models import LinearModel
-from core.models.logistic_model import LENGTHS, Perturbation, vectors_of
-from core.models.objective_perturbation import ObjectivePerturbation, PureLogistic
+from core.models.objective_perturbation import LENGTHS, ObjectivePerturbation, Perturbation, PureLogistic, vectors_of
 from core.privacy.attacks import audit
 from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
@@ -176,7 +174,7 @@ def test_vectors_are_no_longer_than_one_and_depend_on_nothing_else(records, size
 
 def test_a_vector_that_rounding_left_too_long_is_shortened(monkeypatch):
     """Planted: features that may be a little longer than what the constant leaves."""
-    monkeypatch.setattr(logistic_model, "FEATURE_SHARE", logistic_model.FEATURE_SHARE + 500)
+    monkeypatch.setattr(module, "FEATURE_SHARE", module.FEATURE_SHARE + 500)
     units = vectors_of(np.random.default_rng(0).normal(0, 9, (50, 3)), np.zeros(3), 1.0)
     assert all(sum(int(value) ** 2 for value in row) <= LENGTHS for row in units.tolist())
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.models.record_vectors import whole_vectors
 from core.models.standard_scale import (
     FARTHEST,
     FRONT,
@@ -20,7 +21,6 @@ from core.models.standard_scale import (
     length_of,
     standardised,
 )
-from core.models.training_task import whole_vectors
 from core.privacy.budget import Neighbours
 
 UNIT = 1 << 13
