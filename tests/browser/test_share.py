@@ -224,6 +224,16 @@ def test_bars_of_coefficients_are_of_what_a_column_makes_over_its_range(page, tm
     assert first.locator("path.solid").evaluate("one => one.getBBox().width") > 40
 
 
+@pytest.mark.thorough
+def test_a_phone_shows_all_of_a_table_of_coefficients_and_leaves_to_the_label_who_is_protected(page, tmp_path):
+    """Ends of intervals lay beyond the edge, and four lines about whom it is stood before the first picture."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    show(page, load(KNOWN / "products-1.npz"), tmp_path)
+    assert page.locator(".wide").evaluate_all("all => all.every(one => one.scrollWidth <= one.clientWidth)")
+    assert page.locator(".made").inner_text().endswith("ε = 2")
+    assert page.get_by_text("each person whom the column id tells apart").filter(visible=True).count() == 1
+
+
 @pytest.mark.deep
 def test_of_two_answers_that_noise_leaves_open_none_is_said_to_be_given_most(page, tmp_path):
     show(page, load(KNOWN / "counted-1.npz"), tmp_path)

@@ -151,7 +151,8 @@ export class Explorer {
     this.canvas.addEventListener("drawn", () => this.explain());
     // What somebody is about to type stays.
     this.canvas.addEventListener("finer", () => this.chart.point && this.chart.point === this.first && !this.fields.matches(":focus-within") && this.askFirst());
-    const keys = element("p", { class: "note", id: "keys" }, "Click a place, or drag a box around some. With keys: arrows move the point, Shift and arrows draw a box, + and − zoom, 0 shows all.");
+    const keys = element("p", { class: "note", id: "keys" }, element("span", { class: "by-touch" }, "Tap a place, or choose Box and drag around some; two fingers zoom. "),
+      element("span", { class: "by-mouse" }, "Click a place, or drag a box around some. With keys: arrows move the point, Shift and arrows draw a box, + and − zoom, 0 shows all."));
     this.parts = [element("div", { class: "split" },
         element("figure", { "aria-labelledby": "shown" }, this.title, this.tools(), element("div", { class: "canvas" }, this.canvas), this.legend, this.note),
         element("section", { class: "aside", "aria-labelledby": "ask-heading" }, element("h2", { id: "ask-heading" }, "Ask"), this.answer, this.where, this.fields, keys,

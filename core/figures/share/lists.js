@@ -174,8 +174,9 @@ export const markTops = (chart) => {
   const pen = chart.canvas.getContext("2d");
   const [width, height] = [shown.shape[shown.shape.length - 1], shown.shape[0]];
   pen.strokeStyle = chart.colours.amber;
-  pen.lineWidth = 2;
-  const ring = Math.min(9, chart.plot.width / 60); // on a phone they would cover each other
+  pen.lineWidth = 1.8;
+  const { width: wide, height: high } = chart.plot;
+  const ring = Math.min(9, wide / 60, Math.sqrt((0.006 * wide * high) / tops.length)); // many, or on a phone, would cover what they ring
   for (const [i, j] of tops) {
     const x = up ? shown.rect[0][0] + ((i + 0.5) * (shown.rect[0][1] - shown.rect[0][0])) / width : shown.values[i];
     const y = up ? shown.rect[1][0] + ((j + 0.5) * (shown.rect[1][1] - shown.rect[1][0])) / height : shown.est[i];

@@ -203,6 +203,7 @@ class Shared:
     # What it is of, and the whole of it in one line.
     heading: str
     line: str
+    whose: str = ""  # The end of it that says who is protected; on a phone the label alone does.
     promise: tuple[str, ...] = ()  # Lines of markup; none where nothing is promised.
     warnings: tuple[str, ...] = ()  # What must be said of the promise before anything is read.
     facts: tuple[str, ...] = ()  # Everything that it says of itself, as lines of markup.
@@ -295,7 +296,7 @@ def words_of(file: PublicFile, data: bytes, name: str) -> Shared:
             f"<details open><summary>All that the file says of itself</summary><ul class='facts'>{said}</ul></details>"
         )
         line = sentences[1].removesuffix(" ".join(file.warnings)).strip()  # what they say stands below it
-        return Shared(heading, line, () if file.warnings else (_odds(odds),), file.warnings, (facts,))
+        return Shared(heading, line, "", () if file.warnings else (_odds(odds),), file.warnings, (facts,))
     if isinstance(file, LocalAnswers):
         guess = 1.0 / (1.0 + math.exp(-float(file.epsilon)))
         line = f"{file.people:,} local reports · counted {day(file.created)} · ε = {significant(file.epsilon, 4)} each"
@@ -304,7 +305,7 @@ def words_of(file: PublicFile, data: bytes, name: str) -> Shared:
             "before that two answers were equally likely is right about which one it was in at most "
             f"{percent(guess, 3)} of cases."
         )
-        return Shared(shown(file.question), line, (_odds(promise),))
+        return Shared(shown(file.question), line, "", (_odds(promise),))
     label = privacy_label(file, data)
     papers = (
         ("Cite it (BibTeX)", "bib", bibtex(label)),
@@ -316,7 +317,8 @@ def words_of(file: PublicFile, data: bytes, name: str) -> Shared:
     facts = (*label_html(label), *reading_html(label, file.sketch.asked_for))
     heading, whom = short_title(file, name), title_of(label).partition(": a differentially")[0]
     line = " · ".join(part for part in (whom, *line.split(" · ")[1:]) if part)
-    return Shared(heading, line, promise, () if label.private else (TAUGHT,), facts, papers)
+    whose = "".join(line.rpartition(" · ")[1:])
+    return Shared(heading, line, whose, promise, () if label.private else (TAUGHT,), facts, papers)
 
 
 PLAIN_NAME = re.compile(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9 _.,()-]{2,48}")
@@ -360,7 +362,8 @@ def _document(words: Shared, metadata: Iterable[str], sections: list[str], paylo
     yield from metadata
     yield "</head><body><main>"
     yield f"<header>{MARK}<div><h1>{in_html(words.heading)}</h1>"
-    yield f"<p class='made'>{in_html(words.line)}</p></div></header>"
+    line, whose = in_html(words.line.removesuffix(words.whose)), in_html(words.whose)
+    yield f"<p class='made'>{line} <span class='whose'>{whose}</span></p></div></header>"
     for sentence in words.warnings:
         yield f"<p class='warning'>{in_html(sentence)}</p>"
     yield '<div id="explore"><p class="note" id="wait">Opening the file …</p></div>'
