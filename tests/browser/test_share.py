@@ -124,6 +124,10 @@ def test_a_picture_is_painted_once_as_it_opens_and_says_its_own_answer(page, tmp
     page.add_init_script("window.painted = 0; addEventListener('drawn', () => { painted += 1; }, true);")
     show(page, small_release(), tmp_path)
     assert page.evaluate("painted") == 1
+    first = page.evaluate("[frostglass.explorer.first.x, frostglass.explorer.first.y]")
+    asked = page.evaluate(ASK, [[place for place in first if place is not None]])[0]
+    found = page.evaluate("Object.values(frostglass.explorer.found())")
+    assert asked == pytest.approx(found[:3], rel=1e-9), "the picture has the answer to what is asked first"
     for key in ("", "ArrowUp"):
         if key:
             page.locator("#picture").press(key)

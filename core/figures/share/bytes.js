@@ -37,8 +37,10 @@ export const unpackedAnswers = ({ shape, reach, numbers }) => {
   return { shape, est, low, high, error };
 };
 
-const scaled = (steps, step) => filled(steps.length, (i) => steps[i] * step);
-
-/** The same of a map that was worked out before, in whole steps. */
-export const unpackedSteps = ({ shape, step, numbers }) =>
-  parts(shape, scaled(new Int16Array(fromBase64(numbers).buffer), step));
+/** The same of a map that was worked out before, in whole steps but where `most` is, which has it to the last digit. */
+export const unpackedSteps = ({ shape, step, numbers, top, most }) => {
+  const steps = new Int16Array(fromBase64(numbers).buffer);
+  const all = filled(steps.length, (i) => steps[i] * step);
+  most.forEach((number, part) => { all[(part * all.length) / most.length + top] = number; });
+  return parts(shape, all);
+};

@@ -129,7 +129,7 @@ export class Controls {
 
 /** The picture with its tools, and beside it the point or box that is asked. */
 export class Explorer {
-  first; told;
+  answered; first; told;
 
   /**
    * `controls` say what is drawn: the `decoder`, the places of the columns `x` and `y`, and what is `held`. What a
@@ -187,9 +187,12 @@ export class Explorer {
     this.chart.draw();
   }
 
-  /** What is asked before anybody does, again where a finer picture came. */
+  /** What is asked before anybody does, again where a finer picture came, which has the answer. */
   askFirst() {
-    this.quietly(() => this.chart.ask(this.first = this.peak()));
+    this.first = this.peak();
+    this.answered = this.found();
+    this.quietly(() => this.chart.ask(this.first));
+    this.answered = null;
   }
 
   quietly(act) {
@@ -199,10 +202,24 @@ export class Explorer {
     this.told = told;
   }
 
-  peak() {
+  /** Where most is on the picture, or everyone is nearest. */
+  get top() {
     const { shown, decoder } = this.chart;
     const ends = extremes(shown.est);
-    const at = shown.est.indexOf(decoder.answers === "distance" ? ends[0] : ends[1]);
+    return shown.est.indexOf(decoder.answers === "distance" ? ends[0] : ends[1]);
+  }
+
+  /** What was answered there when the picture was. */
+  found() {
+    const { shown: { est, low, high, error }, decoder: { reach } } = this.chart;
+    const at = this.top;
+    if (low === null) return { estimate: est[at], low: NaN, high: NaN, error: Infinity };
+    return { estimate: est[at], low: low[at], high: high[at], error: error?.[at] ?? (high[at] - low[at]) / 2 / reach };
+  }
+
+  peak() {
+    const { shown } = this.chart;
+    const at = this.top;
     const width = shown.shape[shown.shape.length - 1];
     if (shown.shape.length === 1) return { x: shown.values[at], y: null };
     const place = (side, index, count) => shown.rect[side][0] + ((index + 0.5) * (shown.rect[side][1] - shown.rect[side][0])) / count;
@@ -212,7 +229,7 @@ export class Explorer {
   ask(point) {
     const { decoder, x, y, held } = this.controls;
     const at = { ...held, [x]: point.x, ...(y === null ? {} : { [y]: point.y }) };
-    this.answer.textContent = pointWords(decoder, decoder.ask(at, held, x, y));
+    this.answer.textContent = pointWords(decoder, this.answered ?? decoder.ask(at, held, x, y));
     put(this.where, `At ${this.placed(point)}.`);
     this.typed(point);
     this.told?.(y === null ? [point.x] : [point.x, point.y]);

@@ -456,9 +456,14 @@ def worked_out(picture: Heatmap) -> str:
     if not picture.errors_known:
         return ""
     stacked = np.array([picture.estimate, picture.low, picture.high])
-    most = float(np.abs(stacked).max()) or 1.0
-    whole = np.rint(stacked * (STEPS / most)).astype("<i2")
-    return _packed({"shape": picture.estimate.shape, "step": most / STEPS, "numbers": _base64(whole.tobytes())}, 6)
+    largest = float(np.abs(stacked).max()) or 1.0
+    whole = np.rint(stacked * (STEPS / largest)).astype("<i2")
+    top = int(picture.estimate.argmax())
+    # Nothing else is as high as what is asked first, whose numbers are as they are.
+    np.minimum(whole[0], whole[0].flat[top] - 1, out=whole[0])
+    exact = {"top": top, "most": [float(numbers.flat[top]) for numbers in stacked]}
+    packed = {"shape": picture.estimate.shape, "step": largest / STEPS, "numbers": _base64(whole.tobytes())}
+    return _packed(packed | exact, 6)
 
 
 def _packed(values: object, level: int) -> str:

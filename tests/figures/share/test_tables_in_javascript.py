@@ -267,7 +267,8 @@ def test_the_page_hatches_where_pictures_and_modes_say_that_noise_decides():
 def test_a_map_that_was_worked_out_before_is_drawn_as_it_is_and_is_what_a_browser_would_work_out():
     """A browser took two seconds to draw the city, whose map comes with the app."""
     made, data = load(RELEASES / "health.npz"), (RELEASES / "health.npz").read_bytes()
-    handed_over = pictured(made, data, "", ("", "", None)) | {"given": worked_out(grid(made, "age", "height", size=12))}
+    picture = grid(made, "age", "height", size=12)
+    handed_over = pictured(made, data, "", ("", "", None)) | {"given": worked_out(picture)}
     program = """
     import { readFileSync } from "node:fs";
     const [{ Live }, { unpackedSteps, unzipped }, { openRelease }] =
@@ -291,3 +292,8 @@ def test_a_map_that_was_worked_out_before_is_drawn_as_it_is_and_is_what_a_browse
     for one, other in zip(given, drawn, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-5 * max(given[2]))
     assert turned is None and closer is None and after is None
+    top = picture.estimate.argmax()  # which is asked first, and has its answer from here
+    assert np.argmax(given[0]) == top
+    assert [numbers[top] for numbers in given[:3]] == [
+        numbers.flat[top] for numbers in (picture.estimate, picture.low, picture.high)
+    ]
