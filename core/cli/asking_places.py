@@ -23,7 +23,6 @@ from .asked_release import (
     read_queries,
 )
 from .output import check_table, progress, say, write_table
-from .shared_options import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 16  # Queries answered between two steps of the progress bar.
 
 
-@grouped
 def query(
     release: ReleaseArgument,
     queries: QueriesArgument,
@@ -99,7 +97,6 @@ def _answers(release: Release, points: np.ndarray, level: float, delta: float | 
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-@grouped
 def line(
     release: ReleaseArgument,
     column: Annotated[str, Argument(metavar="COLUMN", help="A column of numbers or categories.")],
@@ -130,7 +127,6 @@ def line(
 AXIS = "A column of numbers or categories."
 
 
-@grouped
 def grid(
     release: ReleaseArgument,
     x: Annotated[str, Argument(metavar="X", help=AXIS)],
@@ -163,7 +159,6 @@ MODE_FIGURES = {
 }
 
 
-@grouped
 def modes(
     release: ReleaseArgument,
     whom: WhomOptions,
@@ -256,7 +251,6 @@ def centre(
 ANOMALY_FIGURES = ("density", "low", "high", "score", "anomalous", "certain")
 
 
-@grouped
 def anomalies(
     release: ReleaseArgument,
     queries: QueriesArgument,

@@ -13,7 +13,7 @@ from ..errors import RequestError
 from .declaring import declared_sketch, with_size
 from .mechanisms import mechanism_name, options_of
 from .output import print_json, spinner
-from .shared_options import DataOptions, GuessOptions, PromiseOptions, grouped, typed
+from .shared_options import DataOptions, GuessOptions, PromiseOptions, typed
 from .sketch_options import SketchOptions
 from .spending import FAULT
 
@@ -28,7 +28,6 @@ EXAMPLE = {"bounds": ["x=0:1"]}  # The columns that are attacked where the mecha
 EXAMPLE_BANDWIDTH, EXAMPLE_NORM = "0.25", "l1"
 
 
-@grouped
 def audit(
     context: typer.Context,
     promise: PromiseOptions,

@@ -14,7 +14,7 @@ from .declaring import declared_domain, declared_sketch, like
 from .from_the_end import promised
 from .mechanisms import check_options, evenly_compared, leaves_bandwidth, question, supposing, warn_of_wide_column
 from .output import print_json, print_table, say
-from .shared_options import DataOptions, GuessOptions, NeedOptions, PromiseOptions, grouped
+from .shared_options import DataOptions, GuessOptions, NeedOptions, PromiseOptions
 from .sketch_options import ClassOptions, KernelOptions, NormOptions, SketchOptions
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class Expected:
         return None if self.sketch.chooses else self.sketch
 
 
-@grouped
 def forecast(
     promise: PromiseOptions,
     need: NeedOptions,
@@ -247,7 +246,6 @@ def _facts(curve: dict[Decimal, list[Expected]], asked: Budget, slack: Decimal) 
     }
 
 
-@grouped
 def recommend(
     promise: PromiseOptions,
     data: DataOptions,

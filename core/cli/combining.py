@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
 from . import notation
 from .declaring import FileOptions, declared_sketch
 from .output import check_there, check_writable, reading, say
-from .shared_options import DataOptions, GuessOptions, LedgerOptions, PromiseOptions, grouped
+from .shared_options import CommandGroup, DataOptions, GuessOptions, LedgerOptions, PromiseOptions
 from .sketch_options import SketchOptions
 from .spending import check_source_there
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 33  # Of one message: more than 10^9 counters of 64 bits.
 
-commands = typer.Typer(help="Make one release of several owners' records, which none of them shows to anybody.")
+commands = CommandGroup(help="Make one release of several owners' records, which none of them shows to anybody.")
 PlanArgument = Annotated[Path, Argument(metavar="PLAN", help="The plan of the round.", callback=check_there)]
 KeyOption = Annotated[Path, Option("--key", metavar="FILE", help="Your key, as 'combine key' wrote it.")]
 OutOption = Annotated[Path, Option(metavar="FILE", help="The file to write.")]
@@ -52,7 +51,6 @@ def key(
 
 
 @commands.command()
-@grouped
 def plan(
     out: OutOption,
     owners: Annotated[str, Option(metavar="A,B,C", help="Who takes part, by names whose public keys are A.pub, ….")],
@@ -110,7 +108,6 @@ def show(plan: PlanArgument) -> None:
 
 
 @commands.command()
-@grouped
 def hello(plan: PlanArgument, key: KeyOption, out: OutOption, payer: LedgerOptions) -> None:
     """Begin a masked round: a public mask key, and what the others need if your share should never come.
 
@@ -123,7 +120,6 @@ def hello(plan: PlanArgument, key: KeyOption, out: OutOption, payer: LedgerOptio
 
 
 @commands.command()
-@grouped
 def share(
     plan: PlanArgument,
     source: Annotated[str, Argument(metavar="SOURCE", help="Your records.", callback=check_source_there)],
@@ -262,7 +258,6 @@ def serve(
 
 
 @commands.command()
-@grouped
 def join(
     plan: PlanArgument,
     invitation: Annotated[Path, Argument(metavar="INVITATION", help="Yours, from the coordinator.")],

@@ -28,6 +28,7 @@ from .other_purchases import quantiles, top_up, train
 from .predictions import classify, judge, predict, regress
 from .release_command import release
 from .released_files import ask, compare, inspect, merge, passport, publish, sample, share
+from .shared_options import CommandGroup
 from .spending import Commands
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def serve(
 
 OPENING, MAKING, ASKING, CHECKING = "In a browser", "Make a release", "Ask a release", "Budgets and checks"
 
-app = typer.Typer(
+app = CommandGroup(
     cls=Commands,
     add_completion=False,
     epilog="Exit codes: 0 done; 1 a fault of the program, or an audit that failed; 2 the request cannot be met; "

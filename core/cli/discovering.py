@@ -18,7 +18,7 @@ from ..formatting.numbers import count, listed
 from . import notation
 from .declaring import FileOptions
 from .output import check_writable, reading, say
-from .shared_options import DataOptions, LedgerOptions, grouped, refuse_typed, typed
+from .shared_options import DataOptions, LedgerOptions, refuse_typed, typed
 from .sketch_options import SketchOptions
 from .spending import SourceArgument, billed, dataset_name, warn_of_total
 
@@ -139,7 +139,6 @@ class FindingOptions:
         return _bought(asked, opened, books, self.dataset or dataset_name(source, books.names())).text()
 
 
-@grouped
 def discover(
     source: SourceArgument, books: LedgerOptions, file: FileOptions, draft: DraftOptions, finding: FindingOptions
 ) -> None:
@@ -151,7 +150,6 @@ def discover(
     draft.write(finding.bought(source, books, file, draft))
 
 
-@grouped
 def declare(
     source: SourceArgument,
     books: LedgerOptions,

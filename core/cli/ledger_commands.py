@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import Argument, Option
 
 from . import notation
 from .output import check_writable, print_json, print_table, say
-from .shared_options import LedgerOptions, PromiseOptions, grouped
+from .shared_options import CommandGroup, LedgerOptions, PromiseOptions
 
 if TYPE_CHECKING:
     from ..privacy.ledger.account import Status
@@ -18,13 +17,12 @@ if TYPE_CHECKING:
     from ..privacy.ledger.log import Line
     from ..releases.release_store import Shelf
 
-ledger_commands = typer.Typer(help="Register data sets with their total budgets, and see what was spent of them.")
+ledger_commands = CommandGroup(help="Register data sets with their total budgets, and see what was spent of them.")
 NameArgument = Annotated[str, Argument(metavar="NAME", help="The data set.")]
 JsonOption = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
 @ledger_commands.command()
-@grouped
 def add(
     name: NameArgument,
     promise: PromiseOptions,
@@ -46,7 +44,6 @@ def add(
 
 
 @ledger_commands.command("list")
-@grouped
 def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
     """List all data sets with what was promised, spent and is left."""
     from ..privacy.budget import unit_in_words
@@ -75,7 +72,6 @@ def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
 
 
 @ledger_commands.command()
-@grouped
 def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> None:
     """Show what was promised for a data set, and every release of it."""
     from ..privacy.ledger.account import left_of_total
@@ -105,7 +101,6 @@ def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> 
 
 
 @ledger_commands.command()
-@grouped
 def verify(payer: LedgerOptions) -> None:
     """Check every link of the ledger, its log, and that it knows the releases that are kept beside it."""
     from ..privacy.ledger.witness import known_to
@@ -157,11 +152,10 @@ def _entry_facts(entry: Entry) -> dict[str, object]:
     return {"id": entry.id, "when": entry.when.isoformat(), "cost": entry.cost.to_dict(), "note": entry.note}
 
 
-log_commands = typer.Typer(help="Who declared, released, approved and downloaded what; never a value of the data.")
+log_commands = CommandGroup(help="Who declared, released, approved and downloaded what; never a value of the data.")
 
 
 @log_commands.command("show")
-@grouped
 def show_log(
     payer: LedgerOptions,
     last: Annotated[int, Option(min=1, help="So many lines, the latest.")] = 20,
@@ -182,7 +176,6 @@ def show_log(
 
 
 @log_commands.command()
-@grouped
 def export(
     payer: LedgerOptions,
     out: Annotated[Path, Option(metavar="FILE", help="The file to write: a line of JSON each.")],
@@ -199,7 +192,6 @@ def export(
 
 
 @log_commands.command("verify")
-@grouped
 def verify_log(payer: LedgerOptions) -> None:
     """Check the log's chain, and that it holds all that the ledger says of it."""
     book = payer.open()
@@ -221,7 +213,7 @@ def _log_facts(line: Line) -> dict[str, object]:
     }
 
 
-shelf_commands = typer.Typer(help="Keep public files beside the ledger: what was released, and what was put there.")
+shelf_commands = CommandGroup(help="Keep public files beside the ledger: what was released, and what was put there.")
 FileArgument = Annotated[str, Argument(metavar="NAME", help="Its name, or 12 digits of its SHA-256.")]
 
 
@@ -239,7 +231,6 @@ def _found(shelf: Shelf, name: str) -> str:
 
 
 @shelf_commands.command("list")
-@grouped
 def list_files(payer: LedgerOptions, json: Annotated[bool, Option("--json", help="Print JSON.")] = False) -> None:
     """List what is on the shelf, the latest first; what has a name is on show in the app."""
     shelf = _shelf(payer)
@@ -266,7 +257,6 @@ def list_files(payer: LedgerOptions, json: Annotated[bool, Option("--json", help
 
 
 @shelf_commands.command("add")
-@grouped
 def add_file(
     file: Annotated[Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.")],
     payer: LedgerOptions,
@@ -290,7 +280,6 @@ def add_file(
 
 
 @shelf_commands.command()
-@grouped
 def rename(
     name: FileArgument,
     title: Annotated[str, Argument(metavar="TITLE", help="What it is called from now on.")],
@@ -302,7 +291,6 @@ def rename(
 
 
 @shelf_commands.command()
-@grouped
 def describe(
     name: FileArgument,
     words: Annotated[str, Argument(metavar="WORDS", help='What it is; "" takes the description away.')],
@@ -314,7 +302,6 @@ def describe(
 
 
 @shelf_commands.command()
-@grouped
 def remove(name: FileArgument, payer: LedgerOptions) -> None:
     """Take a file off the shelf, for ever; what was paid for it stays in the ledger."""
     shelf = _shelf(payer)

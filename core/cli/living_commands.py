@@ -11,11 +11,11 @@ from ..errors import RequestError
 from .asked_release import ReleaseArgument
 from .declaring import FileOptions, declared_domain, with_size
 from .output import check_writable, print_table, reading, say
-from .shared_options import DataOptions, GuessOptions, LedgerOptions, PromiseOptions, grouped
+from .shared_options import CommandGroup, DataOptions, GuessOptions, LedgerOptions, PromiseOptions
 from .sketch_options import SketchOptions
 from .spending import Commands, DatasetOption, SourceArgument, billed, dataset_name, warn_of_total
 
-commands = typer.Typer(
+commands = CommandGroup(
     cls=Commands, help="Releases that grow period by period under one promise, and sums over any run of periods."
 )
 OutOption = Annotated[Path, Option(metavar="FILE", help="The release file to write.")]
@@ -24,7 +24,6 @@ PERIOD = "A period by its name, such as 2024-03, or by its number."
 
 
 @commands.command()
-@grouped
 def begin(
     source: SourceArgument,
     out: OutOption,
@@ -81,7 +80,6 @@ def begin(
 
 
 @commands.command("go-on")
-@grouped
 def go_on(
     release: ReleaseArgument,
     source: SourceArgument,
@@ -139,7 +137,6 @@ def run(
 
 
 @commands.command()
-@grouped
 def forecast(
     periods: Annotated[int, typer.Argument(metavar="PERIODS", help="How many there will be.", min=1, max=1_500)],
     promise: PromiseOptions,

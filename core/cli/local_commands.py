@@ -7,7 +7,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
@@ -15,13 +14,14 @@ from ..formatting.numbers import count, significant
 from .asked_release import TableOption
 from .local_surveys import places, public_texts, records, texts
 from .output import check_table, check_writable, print_table, progress, say, write_table
+from .shared_options import CommandGroup
 
 if TYPE_CHECKING:
     from ..local.local_answers import FoundRelease, LocalAnswers
     from ..local.oracles.counting import Tally
     from ..local.survey import AnySurvey, OpenSurvey, Survey, TextSurvey
 
-commands = typer.Typer(help="Local reports: answers are randomised where they are given, and nobody is trusted.")
+commands = CommandGroup(help="Local reports: answers are randomised where they are given, and nobody is trusted.")
 SurveyArgument = Annotated[Path, Argument(metavar="SURVEY", help="A survey file.")]
 ReportsArgument = Annotated[
     list[Path], Argument(metavar="REPORTS", help="Files of reports, of as many machines as there are.")

@@ -16,7 +16,7 @@ from ..errors import RequestError
 from .declaring import declared_sketch
 from .mechanisms import warn_of_wide_column
 from .output import check_writable, say
-from .shared_options import DataOptions, GuessOptions, grouped, refuse_typed, typed
+from .shared_options import DataOptions, GuessOptions, refuse_typed, typed
 from .sketch_options import SketchOptions
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..sketches.race import Race
 
 
-@grouped
 def records(
     question: Annotated[str, Option(help="As people will read it.")],
     epsilon: Annotated[str, Option(help="The promise to whoever reports once.")],

@@ -13,7 +13,7 @@ from . import notation
 from .asked_release import ReleaseArgument
 from .declaring import FileOptions, declared_domain
 from .output import check_table, check_writable, reading, say, write_table
-from .shared_options import DATA, DataOptions, LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
+from .shared_options import DATA, DataOptions, LedgerOptions, PromiseOptions, refuse_typed, typed
 from .spending import DatasetOption, SourceArgument, billed, check_sample, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 NO_USE = ("--vector", "--items", "--gathered", "--separator", "--category-distance")
 
 
-@grouped
 def quantiles(
     source: SourceArgument,
     promise: PromiseOptions,
@@ -94,7 +93,6 @@ def quantiles(
     say(f"Spent {bill.price} on all these quantiles together, of which {rest} is left.")
 
 
-@grouped
 def top_up(
     release: ReleaseArgument,
     source: SourceArgument,
@@ -145,7 +143,6 @@ def _steps(texts: list[str] | tuple[str, ...]) -> dict[str, float]:
     return {name: notation.parse_number(text, f"The step of {name!r}") for name, text in steps.items()}
 
 
-@grouped
 def train(
     target: Annotated[str, Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates.")],
     out: Annotated[

@@ -22,7 +22,6 @@ from .shared_options import (
     LedgerOptions,
     NeedOptions,
     PromiseOptions,
-    grouped,
     promise_option,
     refuse_typed,
     typed,
@@ -91,7 +90,6 @@ class BoundsOptions:
         return BoundsPurchase(grids, self.bounds_share)
 
 
-@grouped
 def release(
     source: Annotated[
         str,

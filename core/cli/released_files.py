@@ -28,7 +28,7 @@ from .asked_release import (
     read_queries,
 )
 from .output import check_table, check_writable, print_json, say, spinner, write_table
-from .shared_options import grouped, refuse_typed
+from .shared_options import refuse_typed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,7 +126,6 @@ def _write_down(releases: list[Path], out: Path) -> None:
         book.log.write(book.who, Did.MERGED, {"files": [path.name for path in releases], "file": out.name})
 
 
-@grouped
 def compare(
     first: ReleaseArgument,
     second: Annotated[Path, Argument(metavar="RELEASE", help="Another release file.")],

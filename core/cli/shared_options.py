@@ -13,7 +13,7 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-from typer import Option
+from typer import Option, Typer
 
 from ..errors import RequestError
 
@@ -224,6 +224,15 @@ def grouped(function: Callable[..., Any]) -> Callable[..., Any]:
     command.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return command
+
+
+class CommandGroup(Typer):
+    """Commands of which each may have groups of options: see `grouped`."""
+
+    def command(self, *named: Any, **facts: Any) -> Callable[..., Any]:  # type: ignore[override]
+        """As Typer's, of a function whose groups are turned into options."""
+        register = super().command(*named, **facts)
+        return lambda function: register(grouped(function))
 
 
 def _options(group: type[Any]) -> list[inspect.Parameter]:

@@ -34,7 +34,7 @@ from ..formatting.numbers import count, listed
 from ..runtime.faults import DEBUG, TOO_LITTLE
 from ..runtime.transient import sweep
 from .output import check_there, print_json, print_table, say
-from .shared_options import PAYER, DataOptions, LedgerOptions, grouped
+from .shared_options import PAYER, CommandGroup, DataOptions, LedgerOptions
 
 if TYPE_CHECKING:
     from ..releases.engine.checkpoint import Checkpoint, Checkpoints
@@ -278,7 +278,7 @@ def _joined(sentence: str, end: str) -> str:
 
 
 STOPPED = "A reading that is stopped"
-commands = typer.Typer(
+commands = CommandGroup(
     help="See and remove what releases that were stopped have left on the disk: tables before noise, to go on from."
 )
 
@@ -322,7 +322,6 @@ class CheckpointOptions:
 
 
 @commands.command("list")
-@grouped
 def list_checkpoints(payer: LedgerOptions, json: Annotated[bool, Option("--json", help="Print JSON.")] = False) -> None:
     """List what stopped releases have left."""
     found = _folder(payer).all()
@@ -336,7 +335,6 @@ def list_checkpoints(payer: LedgerOptions, json: Annotated[bool, Option("--json"
 
 
 @commands.command()
-@grouped
 def remove(
     payer: LedgerOptions,
     names: Annotated[
