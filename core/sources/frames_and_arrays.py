@@ -227,7 +227,7 @@ class Drawn(ArrowSource):
         `most`: Numbers that are held in memory; RequestError where there are more. RequestError: As `Source.batches`
         does, and when the records are too many to be held.
         """
-        before, parts, held = source.fingerprint(), [], 0
+        parts, held = [], 0
         for batch in source.batches(domain):
             held += len(batch) * domain.dimensions
             if held > most:
@@ -236,8 +236,6 @@ class Drawn(ArrowSource):
                     "columns."
                 )
             parts.append(batch)
-        if source.fingerprint() != before:
-            raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
         # That nobody is there is no reason to refuse, which would tell it.
         table = pa.Table.from_batches(parts) if parts else pa.table({name: pa.nulls(0) for name in domain.fields})
         return cls(table, source.label)

@@ -80,13 +80,22 @@ class Source(ABC):
 
         `domain`: Says which columns, and who one person is. `rows`: Most records in a batch. `start`: Records to pass
         over, as they were read before; only where `keeps_order`. RequestError when a column is absent, the source is
-        damaged, or a value cannot be what the domain says; while the batches are drawn, too, as nothing is read before.
+        damaged, or a value cannot be what the domain says; while the batches are drawn, too, as nothing is read before;
+        and behind the last one where the files have changed meanwhile, as a record may have come before and again then.
         """
         domain = domain.read
         self.check_columns(domain)
         if domain.gathers:
-            return passed_over((batch.select(domain.names) for batch in self.sets(domain, rows)), start)
-        return self._batches(domain, rows) if start == 0 else self._batches_from(domain, rows, start)
+            found = passed_over((batch.select(domain.names) for batch in self.sets(domain, rows)), start)
+        else:
+            found = self._batches(domain, rows) if start == 0 else self._batches_from(domain, rows, start)
+        return self._unchanged(found)
+
+    def _unchanged(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        before = self.fingerprint()
+        yield from batches
+        if self.fingerprint() != before:
+            raise RequestError(f"What is in {self.label} has changed while it was read; start again.")
 
     def sets(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The sets of a domain that gathers them, at most so many a batch, and beside each list its id."""

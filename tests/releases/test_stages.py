@@ -9,11 +9,14 @@ import pytest
 
 from core import Budget, Domain
 from core.domain import PrivacyUnit
+from core.errors import RequestError
 from core.privacy.accounting import Cost, Gaussian, PureParts
 from core.privacy.budget import Sensitivity
 from core.privacy.calibration import calibrate, largest_rho
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
+from core.releases.discovery_stage import Discovery
+from core.releases.fitting import Fitting
 from core.releases.payment import LedgerAccount
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.stages import MOST, UNIT, Count, Known, Pairs, Spread
@@ -162,3 +165,15 @@ def test_what_others_spent_while_records_were_read_left_no_room_and_nothing_is_b
     ledger.spend("people", Cost.of([(moved, calibrate(moved, Fraction("0.7")))], "0.7"), {"mechanism": "other"})
     known = buying.finish().known
     assert known.spread is None and not known.costs and len(ledger.status("people").releases) == 1
+
+
+def test_no_stage_is_bought_of_files_that_changed_while_they_were_read(tmp_path):
+    path, known = tmp_path / "people.csv", Known(Budget(1), 100.0)
+    path.write_text("x,y\n" + "1,2\n" * 100)
+    domain, source = Domain.of(x=(0, 10), y=(0, 10)), open_source(path)
+    for stage in (Count(domain), Spread(domain), Fitting(domain), Discovery.of_source(source, Budget(1))):
+        steps = stage.read(known, source, SeededSource(1))
+        next(steps)
+        path.write_text(path.read_text() + "3,4\n")
+        with pytest.raises(RequestError, match="changed while it was read"):
+            list(steps)

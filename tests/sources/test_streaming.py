@@ -76,3 +76,19 @@ def test_only_the_columns_of_the_domain_are_converted():
     (batch,) = open_source(frame).batches(Domain.of(x=(0, 1)))
     assert batch.schema.names == ["x"]
     assert open_source(frame).kind("mess") == "other"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "jsonl", "parquet", "feather"])
+def test_a_record_that_moves_to_a_file_that_is_read_later_is_not_read_twice(suffix, tmp_path):
+    """Counts, votes and distances had no look at the files: one person moved them by two records."""
+    write = {"jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True)}
+    write |= {"parquet": pd.DataFrame.to_parquet, "feather": pd.DataFrame.to_feather}
+    write |= dict.fromkeys(("csv", "csv.gz"), lambda frame, path: frame.to_csv(path, index=False))
+    first, last = (pd.DataFrame({"a": numbers}) for numbers in ([1.0, 2.0], [3.0]))
+    for name, frame in (("1", first), ("2", last)):
+        write[suffix](frame, tmp_path / f"{name}.{suffix}")
+    batches = open_source(tmp_path / f"*.{suffix}").batches(Domain.of(a=(0, 9)), rows=1)
+    next(batches)
+    write[suffix](pd.concat([first[:1], last]), tmp_path / f"2.{suffix}")
+    with pytest.raises(RequestError, match=r"changed|damaged"):
+        list(batches)
