@@ -15,7 +15,7 @@ from typer import Argument, Option
 from ..errors import RequestError
 from . import notation
 from .declaring import FileOptions, declared_sketch
-from .output import check_there, check_writable, reading, say
+from .output import check_there, check_writable, content_of, reading, say, write_file
 from .shared_options import CommandGroup, DataOptions, GuessOptions, LedgerOptions, PromiseOptions
 from .sketch_options import SketchOptions
 from .spending import check_source_there
@@ -319,20 +319,11 @@ def _tell(plan: RoundPlan) -> None:
 def _contents(paths: Sequence[Path]) -> Iterator[bytes]:
     """What is in files, each of which anybody may have written."""
     for path in paths:
-        try:
-            if path.stat().st_size > MOST_BYTES:
-                raise RequestError(f"The file {str(path)!r} is too large for a message of a round.")
-            yield path.read_bytes()
-        except OSError as problem:
-            raise RequestError(f"The file {str(path)!r} cannot be read: {problem.strerror}.") from None
+        if path.is_file() and path.stat().st_size > MOST_BYTES:
+            raise RequestError(f"The file {str(path)!r} is too large for a message of a round.")
+        yield content_of(path)
 
 
 def _write(path: Path, content: bytes) -> None:
-    from ..runtime.transient import unfinished
-
-    try:
-        with unfinished(path, len(content)) as file:
-            file.write(content)
-    except OSError as problem:
-        raise RequestError(f"{str(path)!r} cannot be written: {problem.strerror}.") from None
+    write_file(path, lambda file: file.write(content), len(content))
     say(f"Wrote {path}, {len(content):,} bytes.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from . import notation
-from .output import check_writable, print_json, print_table, say
+from .output import check_writable, content_of, print_json, print_table, say
 from .shared_options import CommandGroup, LedgerOptions, PromiseOptions
 
 if TYPE_CHECKING:
@@ -263,14 +263,10 @@ def add_file(
     name: Annotated[str | None, Option(help="Put it on show under this name.")] = None,
 ) -> None:
     """Put a copy of a public file on the shelf."""
-    from ..errors import RequestError
     from ..figures.share.described import read_public
     from ..figures.share.shared_page import ending
 
-    try:
-        data = file.read_bytes()
-    except OSError as problem:
-        raise RequestError(f"The file {str(file)!r} cannot be read: {problem.strerror or problem}.") from None
+    data = content_of(file)
     read_public(data)
     shelf = _shelf(payer)
     kept = shelf.put(file.stem, ending(data), data).name

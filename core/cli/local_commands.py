@@ -283,7 +283,6 @@ def estimate(
     out: TableOption = None,
 ) -> None:
     """Estimate how many people gave each answer, with intervals: value, estimate, low, high, share."""
-    import pyarrow as pa
 
     from ..local.local_answers import SketchRelease
     from ..local.local_release import load_local
@@ -299,11 +298,11 @@ def estimate(
     if rows is not None and isinstance(opened, SketchRelease):
         if post != "base":
             raise RequestError("--post is for estimates by all cells together, which those of --rows are not.")
-        write_table(pa.Table.from_pandas(opened.alone(rows), preserve_index=False), out)
+        write_table(opened.alone(rows), out)
         say("These estimates are as the sketch was published: answers that share cells are counted together.")
         return
     found = opened.table(post, level)
-    write_table(pa.Table.from_pandas(found, preserve_index=False), out)
+    write_table(found, out)
     say(still_valid(found["low"].to_numpy(), found["high"].to_numpy(), opened.people, post)[2])
 
 
@@ -319,7 +318,6 @@ def find(
     out: TableOption = None,
 ) -> None:
     """Find the texts that most people reported: value, estimate, low, high. `aggregate` makes a release of them."""
-    import pyarrow as pa
 
     from ..local.local_answers import FoundRelease
     from ..local.survey import TextSurvey, read_survey
@@ -332,7 +330,7 @@ def find(
     if not len(every):
         raise RequestError("There are no reports in these files that fit the survey.")
     made = FoundRelease.of(asked, every, refused, top, level)
-    write_table(pa.Table.from_pandas(made.found, preserve_index=False), out)
+    write_table(made.found, out)
     say(_came_up(made))
 
 

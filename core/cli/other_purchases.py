@@ -64,7 +64,6 @@ def quantiles(
     and the exact quantile. Of amounts, such as pay in wide bounds, say --scale pay=log: cells are ratios then.
     """
     import pandas as pd
-    import pyarrow as pa
 
     from ..privacy.ledger.account import left_of_total
     from ..releases.payment import LedgerAccount, unit_words
@@ -87,7 +86,7 @@ def quantiles(
         bill.payer = payer = LedgerAccount(ledger, name, budget, unit_words(asked.domain.unit))
         with reading("Reading records", opened.rows_total()) as show:
             found = asked.buy(opened, payer, progress=show)
-        write_table(pa.Table.from_pandas(pd.DataFrame([vars(one) for one in found]), preserve_index=False), out)
+        write_table(pd.DataFrame([vars(one) for one in found]), out)
     warn_of_total(payer, asked.cost.describe(), "these quantiles spend")
     rest = left_of_total(payer.ledger.status(name))
     say(f"Spent {bill.price} on all these quantiles together, of which {rest} is left.")

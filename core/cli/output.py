@@ -21,6 +21,7 @@ from ..errors import RequestError
 from ..runtime.transient import UNFINISHED, sweep_unfinished, unfinished
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
     from rich.progress import Progress
 
@@ -188,10 +189,37 @@ def check_table(out: Path | None) -> None:
     check_writable(out)
 
 
-def write_table(table: pa.Table, out: Path | None) -> None:
+def content_of(path: Path) -> bytes:
+    """What is in a file; RequestError where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise RequestError(f"The file {str(path)!r} cannot be read: {problem.strerror or problem}.") from None
+
+
+def write_file(path: Path, write: Callable[[BinaryIO], object], room: int = 0) -> None:
+    """Write a file that is whole or absent; RequestError where it cannot be written. ``room``: Bytes, where known."""
+    try:
+        with unfinished(path, room) as file:
+            write(file)
+    except OSError as problem:
+        raise RequestError(f"The file {str(path)!r} cannot be written: {problem.strerror or problem}.") from None
+
+
+def cells_as_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Answers of tables with the names of their cells as texts."""
+    import pandas as pd
+
+    cells = [name for name in frame.columns if isinstance(frame[name].dtype, pd.CategoricalDtype)]
+    return frame.assign(**{name: frame[name].astype(str) for name in cells})
+
+
+def write_table(table: pa.Table | pd.DataFrame, out: Path | None) -> None:
     """A table as CSV on standard output, or in a file of the format that its name ends in."""
     import pyarrow as pa
 
+    if not isinstance(table, pa.Table):
+        table = pa.Table.from_pandas(table, preserve_index=False)
     suffix = ".csv" if out is None else out.suffix.lower()
     table = _with_days(table)
     if suffix != ".parquet":
@@ -203,11 +231,7 @@ def write_table(table: pa.Table, out: Path | None) -> None:
         _write(table, sys.stdout.buffer, suffix)
         sys.stdout.buffer.flush()
         return
-    try:
-        with unfinished(out) as file:
-            _write(table, file, suffix)
-    except OSError as problem:
-        raise RequestError(f"The file {str(out)!r} cannot be written: {problem.strerror or problem}.") from None
+    write_file(out, lambda file: _write(table, file, suffix))
 
 
 def _with_days(table: pa.Table) -> pa.Table:

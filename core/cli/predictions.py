@@ -12,7 +12,7 @@ from typer import Argument, Option
 from ..errors import RequestError
 from ..formatting.numbers import count, percent
 from .asked_release import PartOption, QueriesArgument, ReleaseArgument, TableOption, opened, read_queries
-from .output import check_table, check_writable, print_table, say, write_table
+from .output import check_table, check_writable, print_table, say, write_file, write_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -142,7 +142,6 @@ def regress(
 
     One release answers every regression at no further cost. The ridge is chosen from what was released.
     """
-    import pyarrow as pa
 
     from ..analysis.regression import regression
     from ..figures.answer_sentences import NO_RIDGE
@@ -167,7 +166,7 @@ def regress(
         table = found.coefficients(level, about)
         names = [f"{row.column}={row.category}" if row.category else row.column for row in table.itertuples()]
         table.insert(0, "name", names)
-        write_table(pa.Table.from_pandas(table, preserve_index=False), out)
+        write_table(table, out)
         say(f"The intercept is {found.intercept:.6g}.")
     else:
         domain = found.domain
@@ -211,7 +210,6 @@ def predict(
 
     from ..models.linear_models import load_model
     from ..models.onnx_export import to_onnx
-    from ..runtime.transient import unfinished
     from ..sources.public_tables import beside
 
     check_table(out)
@@ -219,13 +217,12 @@ def predict(
     for sentence in opened.warnings:
         say(sentence)
     if coefficients:
-        write_table(pa.Table.from_pandas(opened.coefficients(), preserve_index=False), out)
+        write_table(opened.coefficients(), out)
         return
     if onnx is not None:
         check_writable(onnx, overwrite=False)
         content = to_onnx(opened)
-        with unfinished(onnx) as file:
-            file.write(content)
+        write_file(onnx, lambda file: file.write(content))
         say(f"Wrote {onnx}, with an input for each column: {', '.join(opened.features.names)}.")
         return
     if queries is None:

@@ -27,14 +27,30 @@ from .asked_release import (
     read_places,
     read_queries,
 )
-from .output import check_table, check_writable, print_json, say, spinner, write_table
+from .output import (
+    cells_as_texts,
+    check_table,
+    check_writable,
+    content_of,
+    print_json,
+    say,
+    spinner,
+    write_file,
+    write_table,
+)
 from .shared_options import refuse_typed
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
     from ..analysis.sampling import Sample
     from ..releases.comparison import Comparison
+
+
+LicenceOption = Annotated[
+    str, Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.")
+]
 
 
 def inspect(
@@ -182,10 +198,9 @@ def _at_places(compared: Comparison, queries: str, level: float, together: bool)
 
 def _along(
     compared: Comparison, columns: tuple[str, ...], at: dict[str, object], level: float, together: bool
-) -> pa.Table:
+) -> pa.Table | pd.DataFrame:
     """Along one column, over two, or of the cells of tables."""
     import numpy as np
-    import pandas as pd
     import pyarrow as pa
 
     from ..analysis.density import Curve
@@ -195,11 +210,7 @@ def _along(
     if compared.first.sketch.asked_for == "tables":
         if together:
             level = level_of_each(level, len(compared.table(*columns, **cast(Any, at))))
-        frame = compared.table(*columns, level=level, **cast(Any, at))
-        cells = [name for name in frame.columns if isinstance(frame[name].dtype, pd.CategoricalDtype)]
-        return pa.Table.from_pandas(
-            frame.assign(**{name: frame[name].astype(str) for name in cells}), preserve_index=False
-        )
+        return cells_as_texts(compared.table(*columns, level=level, **cast(Any, at)))
 
     def picture(each: float):
         if len(columns) == 1:
@@ -232,17 +243,12 @@ def share(
     Whoever has it needs a browser and nothing else: it holds the file itself, what it promises, and a script that
     decodes it. It is as public as the file.
     """
-    from ..errors import RequestError
     from ..figures.share.described import read_public
     from ..figures.share.shared_page import share_html
     from ..formatting.numbers import size
     from ..releases.release import Release
-    from ..runtime.transient import unfinished
 
-    try:
-        data = file.read_bytes()
-    except OSError as problem:
-        raise RequestError(f"The file {str(file)!r} cannot be read: {problem.strerror or problem}.") from None
+    data = content_of(file)
     place = file.with_suffix(".html") if out is None else out
     check_writable(place)
     shared = read_public(data)
@@ -252,11 +258,7 @@ def share(
         shared = of_whom(shared, population, alike)
     with spinner("Drawing"):
         page = share_html(shared, data, file.name).encode()
-    try:
-        with unfinished(place) as written:
-            written.write(page)
-    except OSError as problem:
-        raise RequestError(f"The page cannot be written: {problem.strerror or problem}.") from None
+    write_file(place, lambda written: written.write(page))
     say(f"{place} holds {file.name} and all that is needed to ask it, {size(len(page))}.")
 
 
@@ -267,9 +269,7 @@ def publish(
     out: Annotated[Path, Option("--out", "-o", metavar="SITE", help="Where to: another folder.")],
     title: Annotated[str, Option(metavar="WORDS", help="The heading of the gallery.")] = "Releases",
     curator: Annotated[str, Option(metavar="NAME", help="Who publishes it.")] = "",
-    licence: Annotated[
-        str, Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.")
-    ] = "",
+    licence: LicenceOption = "",
 ) -> None:
     """Make a folder of pages that any static server can hand out: a gallery of released files.
 
@@ -289,9 +289,7 @@ def passport(
     kind: Annotated[str, Option(help="What they are: Government, Industry or Nonprofit.")] = "",
     use: Annotated[str, Option(metavar="WORDS", help="What it is to be used for.")] = "",
     region: Annotated[str, Option(metavar="WORDS", help="Where the people live.")] = "",
-    licence: Annotated[
-        str, Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.")
-    ] = "",
+    licence: LicenceOption = "",
     out: Annotated[
         Path | None,
         Option("--out", "-o", metavar="FOLDER", help="Where to; without it, beside the file, under its name."),
@@ -328,8 +326,6 @@ def ask(
     SELECT takes columns, COUNT(*), SUM, AVG, MEDIAN and QUANTILE(column, share); WHERE takes conditions joined by AND.
     Numbers are grouped by their cells. Of several parts, the one that is tables is asked.
     """
-    import pandas as pd
-    import pyarrow as pa
 
     from ..analysis.sql import ask_sql
     from ..releases.release import load
@@ -338,9 +334,7 @@ def ask(
     asked = of_whom(load(release), population, alike)
     living = asked.sketch.asked_for == "periods"
     answer = ask_sql(asked if part is None and not living else asked.part(part), question, level)
-    cells = [name for name in answer.columns if isinstance(answer[name].dtype, pd.CategoricalDtype)]
-    answer = answer.assign(**{name: answer[name].astype(str) for name in cells})
-    write_table(pa.Table.from_pandas(answer, preserve_index=False), out)
+    write_table(cells_as_texts(answer), out)
 
 
 def sample(
@@ -369,7 +363,6 @@ def sample(
     begins like a formula (= + - @) gets a quote in front, for spreadsheets; in Parquet it is exact. From 4 dimensions
     on, those of a kernel sketch are not meant for counting or for statistics of single columns.
     """
-    import pyarrow as pa
 
     from ..analysis.sampling import not_meant_for
     from ..analysis.sampling import sample as draw
@@ -377,7 +370,7 @@ def sample(
     check_table(out)
     asked = opened(release, of_class, part, bandwidth, together=True)
     drawn = draw(asked, points, seed, sharpen=not smoothed)
-    write_table(pa.Table.from_pandas(drawn.points, preserve_index=False), out)
+    write_table(drawn.points, out)
     say(_trust(drawn))
     caution = not_meant_for(asked, drawn)
     if caution is not None:
