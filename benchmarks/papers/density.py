@@ -14,13 +14,13 @@ import numpy as np
 from core.domain import Domain
 from core.lab.comparison_plan import METHODS, Method, Trial, best_sizes
 from core.lab.comparison_trials import PublicData, released, run_trial
-from core.lab.published.huang_roth import HuangRoth
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness, Distances
 from core.sketches.registry import card
 
 from . import published_noise
 from .datasets import LINE, WIDE, points, public_data
+from .guaranteed_queries import GuaranteedQueries
 from .work import DONE, EPSILONS, Record, Settings, Work
 
 DELTA = "1e-6"
@@ -38,7 +38,7 @@ GUARANTEED = Method(
         title="Queries asked when wrong, constants of the theory",
         size=None,
         sizes=(),
-        make=lambda facts: HuangRoth(facts.domain, constants="guaranteed"),
+        make=lambda facts: GuaranteedQueries(facts.domain),
     )
 )
 """What the ICLR 2024 paper ran, and found to say nothing."""

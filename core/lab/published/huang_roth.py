@@ -10,22 +10,15 @@ asked and the noisy sums (`asked_distances`).
 *Learner.* h is the convex function that fits the answers best. Wherever it is asked half-way between two places a and b
 that were, it is wrong by at most (b - a) times the change of slope between them, over 4. With slopes from -n to n, an
 error of αn needs (b - a) s >= 4αn for the change s; of intervals of length 2^-l there are at most
-min(2^l, 1/(2α 2^l)) with that, which sum to 2√(2/α) over l: so many findings suffice (`findings_for`).
+min(2^l, 1/(2α 2^l)) with that, which sum to 2√(2/α) over l: so many findings suffice, and two for the ends.
 
-*Constants.* "guaranteed" is the theory at its word, as the ICLR paper ran it (Backurs et al. 2024, section 11.1): h is
-zero at first, the threshold is twice the error that the sparse vector's theorem guarantees with probability 0.95 for
-all queries (Dwork and Roth 2014, Theorem 3.28: 9c (log k + log 4c/β)/ε for c findings among k queries), and c is what
-the learner needs for an error of that size. Where there are too few records for that to say anything, nothing ever
-exceeds the threshold, and the answer is zero everywhere: their figure 1. (Huang and Roth state their constants for a
-sparse vector of their own; those used here are of the book's later version and of the bound above, which are no
-larger in order and give the learner the better chance.)
-
-"practical" asks the same of the data with constants that fit it: both ends of each coordinate are measured first, which
-gives the number of records; queries are half-way points only, so there are few of them; thresholds start high and are
-halved down to what noise lets one see, as one stream of queries may have any thresholds; only h - F > threshold is
-asked, as straight lines through a convex function lie above it, so that all questions move one way when a record is
-added and need half the noise; and findings that were not used up are spent on the widest gaps in the end. How many
-places are asked in all (`asked`) is a compromise between the noise, which grows with it, and the gaps.
+*Constants* fit the data: both ends of each coordinate are measured first, which gives the number of records; queries
+are half-way points only, so there are few of them; thresholds start high and are halved down to what noise lets one
+see, as one stream of queries may have any thresholds; only h - F > threshold is asked, as straight lines through a
+convex function lie above it, so that all questions move one way when a record is added and need half the noise; and
+findings that were not used up are spent on the widest gaps in the end. How many places are asked in all (`asked`) is a
+compromise between the noise, which grows with it, and the gaps. Those of the theory say next to nothing at ordinary
+sizes; a benchmark has them (`benchmarks.papers.guaranteed_queries`), by `comparing`, `borders` and `_learn`.
 
 *Promise.* The sparse vector in each coordinate is pure with its own epsilon (`privacy.sparse_vector`). The measured
 sums move by what `places_sensitivity` says, whichever places are chosen: for pure noise the losses of the counters of
@@ -52,7 +45,7 @@ from ...privacy.choosing.selection import SparseVector
 from ...privacy.composition import Event, event_of
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...runtime.parameters import Choice, Number, Resolved, Whole, parameter
+from ...runtime.parameters import Resolved, Whole, parameter
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, less_noisy, noisy_count
 from ...sketches.mechanism_spec import MechanismSpec, PrivateChoice, only_l1
 from .asked_distances import (
@@ -69,12 +62,8 @@ from .asked_distances import (
 )
 from .dyadic_trees import exact_l1_sums
 
-CONSTANTS = ("practical", "guaranteed")
-# Share of the budget for comparisons; the rest measures. The second is that of Dwork and Roth's Theorem 3.28.
-COMPARING = {"practical": Fraction(1, 4), "guaranteed": Fraction(8, 9)}
 # Share for a count of records of its own, where the ends do not tell it and it is not public.
 COUNTING = Fraction(1, 50)
-FAILURE = 0.05
 OFFERED = (*range(4, 34), 41, 49, 57, 65)  # Numbers of places that `sized_for` tries.
 MOST_DIMENSIONS = 64  # Each has a part of the budget only, and a grid of sums that is read first.
 
@@ -86,10 +75,8 @@ class HuangRoth(Adaptive):
     domain: Domain
     # Places of every coordinate that are measured, at least 3; None leaves them to `sized_for`.
     asked: Resolved[int] = parameter(Whole("The number of places that are asked", 3, STEPS + 1), None)
-    # "practical" or "guaranteed"; see the module.
-    constants: str = parameter(Choice("The constants", CONSTANTS), "practical")
-    # For "guaranteed", in records times the range of a coordinate; None leaves it to `sized_for`.
-    threshold: Resolved[float] = parameter(Number("The threshold", 1e-15, 1e15), None)
+    comparing: ClassVar[Fraction] = Fraction(1, 4)  # Share of the budget for comparisons; the rest measures.
+    borders: ClassVar[bool] = True  # Whether both ends of each coordinate are measured first.
     name: ClassVar[str] = "huang-roth"
     answers: ClassVar[str] = "distance"
     metric = "l1"
@@ -100,8 +87,6 @@ class HuangRoth(Adaptive):
             raise RequestError(
                 f"At most {MOST_DIMENSIONS} coordinates can be asked one by one, as each has a part of the budget only."
             )
-        if self.threshold is not None and self.constants != "guaranteed":
-            raise RequestError("A threshold goes with the constants 'guaranteed' and no others.")
 
     @property
     def first(self) -> AskedDistances:
@@ -109,15 +94,12 @@ class HuangRoth(Adaptive):
 
     @property
     def sized(self) -> bool:
-        return self.asked is not None and (self.constants == "practical" or self.threshold is not None)
+        return self.asked is not None
 
     def sized_for(self, budget: Budget, records: float) -> HuangRoth:
-        """What the theory asks for, or as many places as make noise and gaps about equal."""
+        """With as many places as make noise and gaps about equal."""
         if self.sized:
             return self
-        if self.constants == "guaranteed":
-            asked, threshold = guarantee(float(budget.epsilon) / self.domain.dimensions, records)
-            return replace(self, asked=self.asked or asked, threshold=self.threshold or threshold)
         return min((replace(self, asked=asked) for asked in OFFERED), key=lambda one: one._cost_of(budget, records))
 
     def _cost_of(self, budget: Budget, records: float) -> float:
@@ -132,22 +114,18 @@ class HuangRoth(Adaptive):
         return self.asked
 
     @property
-    def _borders(self) -> bool:
-        return self.constants == "practical"
-
-    @property
     def _findings(self) -> int:
-        return self._places - 2 if self._borders else self._places
+        return self._places - 2 if self.borders else self._places
 
     def plan(self, budget: Budget) -> AdaptivePlan:
         self.check_budget(budget)
         coordinates, unit = self.domain.dimensions, self.domain.unit.records
-        table = places_sensitivity(coordinates, self._places, self._borders, budget.neighbours).scaled(unit)
+        table = places_sensitivity(coordinates, self._places, self.borders, budget.neighbours).scaled(unit)
         blank = AskedDistances(self.domain, ((0,) * self._places,) * coordinates)
         public = blank.count_is_public(budget.neighbours)
-        count = None if public or self._borders else blank.count_sensitivity(budget.neighbours)
+        count = None if public or self.borders else blank.count_sensitivity(budget.neighbours)
         left = Fraction(1) if count is None else 1 - COUNTING
-        comparing, measuring = (left * share for share in (COMPARING[self.constants], 1 - COMPARING[self.constants]))
+        comparing, measuring = (left * share for share in (self.comparing, 1 - self.comparing))
         measured = [(table, measuring), *([] if count is None else [(count, COUNTING)])]
         epsilon = Fraction(budget.epsilon)
         prices = (epsilon * comparing / coordinates,) * coordinates
@@ -166,16 +144,13 @@ class HuangRoth(Adaptive):
 
     def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
         exact, noise = read(self.first), plan.noises[0]
-        monotone = self._borders and plan.budget.neighbours is Neighbours.ADD_REMOVE
+        monotone = self.borders and plan.budget.neighbours is Neighbours.ADD_REMOVE
         places, rows = [], []
         for row, price in zip(exact, plan.choices, strict=True):
             sensitivity = SCALE * self.domain.unit.records
             vector = SparseVector(sensitivity, price, self._findings, monotone, noise_source)
-            learner = _Learner(row, vector, noise, noise_source)
-            if self._borders:
-                learner.bisect(self._places)
-            else:
-                learner.sweep(round(self.threshold * SCALE))
+            learner = Learner(row, vector, noise, noise_source)
+            self._learn(learner)
             missing = self._places - len(learner.places)
             places.append((*learner.places, *(UNASKED,) * missing))
             # What was not asked is noise alone, so that the table's shape says nothing.
@@ -184,46 +159,49 @@ class HuangRoth(Adaptive):
         count = noisy_count(records_in(exact[0]), plan, noise_source)
         return Outcome(AskedDistances(self.domain, tuple(places)), np.array(rows, np.int64), noise, count)
 
+    def _learn(self, learner: Learner) -> None:
+        learner.bisect(self._places)
+
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         return exact_l1_sums(queries, records)
 
 
-class _Learner:
+class Learner:
     """What one coordinate's answers say so far. Exact sums are looked at by comparisons and measurements alone."""
 
     def __init__(self, exact: np.ndarray, vector: SparseVector, noise: NoiseScale, source: NoiseSource | None):
-        self._exact, self._vector, self._noise, self._source = exact, vector, noise, source
+        self.exact, self.vector, self._noise, self._source = exact, vector, noise, source
         self.places: list[int] = []
         self.answers: list[int] = []
         self._fit = fitted_weights([], np.empty(0))
 
-    def _ask(self, place: int) -> None:
+    def ask(self, place: int) -> None:
         self.places.append(place)
-        self.answers.append(int(add_noise(self._exact[place : place + 1], self._noise, self._source)[0]))
+        self.answers.append(int(add_noise(self.exact[place : place + 1], self._noise, self._source)[0]))
         self._fit = fitted_weights(self.places, np.array(self.answers, np.float64))
 
-    def _said(self, place: int) -> int:
+    def said(self, place: int) -> int:
         """The hypothesis at a place, in its counter's units."""
         value = distances_from(*self._fit, np.array([place / STEPS]))[0] / reach_of(place) * SCALE
         return round(min(value, 2.0**62))
 
     def bisect(self, asked: int) -> None:
-        """The practical learner: half-way points, thresholds from high to what noise lets one see."""
-        self._ask(0)
-        self._ask(STEPS)
-        noise = math.sqrt(self._vector.noise.variance)
+        """Half-way points, thresholds from high to what noise lets one see."""
+        self.ask(0)
+        self.ask(STEPS)
+        noise = math.sqrt(self.vector.noise.variance)
         threshold = sum(self._fit[1]) * SCALE / 8
-        while self._vector.left and threshold >= noise / 4:
+        while self.vector.left and threshold >= noise / 4:
             found = next((place for place in self._halves() if self._is_off(place, threshold)), None)
             if found is None:
                 threshold /= 2
             else:
-                self._ask(found)
+                self.ask(found)
         while len(self.places) < asked:
-            self._ask(self._halves()[0])
+            self.ask(self._halves()[0])
 
     def _is_off(self, place: int, threshold: float) -> bool:
-        return self._vector.above(self._said(place) - int(self._exact[place]), round(threshold))
+        return self.vector.above(self.said(place) - int(self.exact[place]), round(threshold))
 
     def _halves(self) -> list[int]:
         """Half-way points between neighbouring places, those first where F may lie lowest below the straight line."""
@@ -237,47 +215,6 @@ class _Learner:
         nodes, weights = self._fit
         ends = weights[np.searchsorted(nodes, [a / STEPS, b / STEPS])]
         return (b - a) * (float(ends.sum()) + 1.0)
-
-    def sweep(self, threshold: int) -> None:
-        """The paper's learner: every query of the grid in turn, until none is off or all findings are made."""
-        again = True
-        while again and self._vector.left:
-            again = False
-            for place in _coarse_to_fine():
-                off = abs(self._said(place) - int(self._exact[place]))
-                if place not in self.places and self._vector.left and self._vector.above(off, threshold):
-                    self._ask(place)
-                    again = True
-
-
-def _coarse_to_fine() -> list[int]:
-    """All places: the ends, the middle, the quarters, and so on."""
-    order, step = [0, STEPS], STEPS // 2
-    while step:
-        order += range(step, STEPS, 2 * step)
-        step //= 2
-    return order
-
-
-def findings_for(error: float) -> int:
-    """How many places the learner needs at most for an error of this share of the records times the range."""
-    return 2 + math.ceil(2.0 * math.sqrt(2.0 / error))
-
-
-def guarantee(epsilon: float, records: float) -> tuple[int, float]:
-    """Findings and threshold of the theory: the least threshold that is twice the error guaranteed for its findings.
-
-    Thresholds in records times the range; with more than all records, nothing is ever above.
-    """
-    threshold = 1.0
-    while True:
-        asked = min(findings_for(min(1.0, threshold / (2.0 * records))), STEPS + 1)
-        # Every place is asked about once more after each finding, at most.
-        queries = (STEPS + 1) * (asked + 1)
-        error = 9.0 * asked * (math.log(queries) + math.log(4.0 * asked / FAILURE)) / epsilon
-        if 2.0 * error <= threshold:
-            return asked, threshold
-        threshold *= 1.01
 
 
 COMPARED = (

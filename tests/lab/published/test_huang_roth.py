@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from benchmarks.papers import guaranteed_queries
+from benchmarks.papers.guaranteed_queries import GuaranteedQueries, findings_for, guarantee
 from core import Budget, Domain, Ledger, load, release
 from core.domain import PrivacyUnit, Vector
 from core.errors import RequestError
@@ -26,7 +28,7 @@ from core.lab.published.asked_distances import (
     records_in,
 )
 from core.lab.published.dyadic_trees import IntervalTree
-from core.lab.published.huang_roth import HuangRoth, findings_for, guarantee
+from core.lab.published.huang_roth import HuangRoth
 from core.privacy.attacks import audit
 from core.privacy.budget import Neighbours
 from core.privacy.calibration import NoiseScale
@@ -147,7 +149,7 @@ def test_the_learner_never_needs_more_findings_than_the_bound(monkeypatch):
     random = np.random.default_rng(0)
     for error in (0.3, 0.1, 0.03, 0.01):
         for values in (random.uniform(0, 1, 400), random.beta(0.3, 5, 400), random.choice([0.2, 0.21, 0.7], 400)):
-            mechanism = HuangRoth(LINE, STEPS + 1, "guaranteed", 400 * error)
+            mechanism = GuaranteedQueries(LINE, STEPS + 1, 400 * error)
             made = release(mechanism, values[:, None], Budget(1), noise_source=SeededSource(0))
             found = [place for place in made.sketch.places[0] if place != UNASKED]
             assert len(found) <= findings_for(error)
@@ -164,10 +166,10 @@ def test_the_guarantee_returns_zero_everywhere_where_the_iclr_paper_says_so():
     few, many = random.uniform(0, 1, (1000, 1)), random.uniform(0, 1, (50_000, 1))
     for epsilon in (0.1, 1):
         budget = Budget(epsilon)
-        trivial = release(HuangRoth(LINE, constants="guaranteed").sized_for(budget, 1000), few, budget)
+        trivial = release(GuaranteedQueries(LINE).sized_for(budget, 1000), few, budget)
         assert (trivial.estimate(queries) == 0).all() and set(trivial.sketch.places[0]) == {UNASKED}
         assert trivial.counted is not None
-    learnt = release(HuangRoth(LINE, constants="guaranteed").sized_for(budget, 50_000), many, budget)
+    learnt = release(GuaranteedQueries(LINE).sized_for(budget, 50_000), many, budget)
     exact = learnt.sketch.exact(queries, many)
     assert np.mean(np.abs(learnt.estimate(queries) - exact) / exact) < 0.2
     asked, threshold = guarantee(1.0, 1000)
@@ -189,12 +191,12 @@ def test_the_practical_constants_beat_the_tree_of_the_paper(neighbours):
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6"), Budget(2, neighbours="replace_one")])
-@pytest.mark.parametrize("constants", ["practical", "guaranteed"])
-def test_a_release_is_paid_for_saved_and_read(tmp_path, budget, constants):
+@pytest.mark.parametrize("kind", [HuangRoth, GuaranteedQueries])
+def test_a_release_is_paid_for_saved_and_read(tmp_path, budget, kind):
     ledger = Ledger(tmp_path / "ledger")
     domain = Domain.of(x=(-3, 5), y=(0, 10), missing="refuse", unit=PrivacyUnit())
     data = np.random.default_rng(6).uniform((-3, 0), (5, 10), (4000, 2))
-    mechanism = HuangRoth(domain, constants=constants).sized_for(budget, 4000)
+    mechanism = kind(domain).sized_for(budget, 4000)
     made = release(mechanism, data, budget, ledger=ledger, dataset="people")
     assert made.private and made.privacy.epsilon == budget.epsilon
     (entry,) = ledger.status("people").releases
@@ -204,25 +206,25 @@ def test_a_release_is_paid_for_saved_and_read(tmp_path, budget, constants):
     assert (again.answer(data[:9]).estimate == made.answer(data[:9]).estimate).all()
     if budget.neighbours is Neighbours.REPLACE_ONE:
         assert made.counted == 4000 and made.count_is_public
-    if constants == "practical":
+    if kind is HuangRoth:
         exact = made.sketch.exact(data[:50], data)
         assert made.answer(data[:50]).estimate == pytest.approx(exact, rel=0.5)
 
 
 def test_prices_add_up_to_the_promise():
     for budget in (Budget(1), Budget(3, "1e-6"), Budget(1, neighbours="replace_one")):
-        for constants in ("practical", "guaranteed"):
-            planned = HuangRoth(PLANE, 7, constants, 50.0 if constants == "guaranteed" else None).plan(budget)
+        for made in (HuangRoth(PLANE, 7), GuaranteedQueries(PLANE, 7, 50.0)):
+            planned = made.plan(budget)
             if budget.pure:
                 assert planned.cost.pure_epsilon == budget.epsilon
             # Twice the comparisons, or the measurements without noise enough, would not be within the promise.
-            moved = places_sensitivity(2, 7, constants == "practical", budget.neighbours)
+            moved = places_sensitivity(2, 7, made.borders, budget.neighbours)
             assert planned.noises[0].fits(moved)
 
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-@pytest.mark.parametrize("constants", ["practical", "guaranteed"])
-def test_comparisons_are_paid_for_what_a_person_moves(neighbours, constants, monkeypatch):
+@pytest.mark.parametrize("kind", [HuangRoth, GuaranteedQueries])
+def test_comparisons_are_paid_for_what_a_person_moves(neighbours, kind, monkeypatch):
     """Three records a person move a counter by three; only sums that all grow, asked from above, are monotone."""
     made = []
     honest = module.SparseVector
@@ -233,12 +235,12 @@ def test_comparisons_are_paid_for_what_a_person_moves(neighbours, constants, mon
 
     monkeypatch.setattr(module, "SparseVector", watched)
     domain = Domain.of(x=(0, 1), y=(0, 1), unit=PrivacyUnit("who", 3))
-    mechanism = HuangRoth(domain, 6, constants, 9.0 if constants == "guaranteed" else None)
+    mechanism = HuangRoth(domain, 6) if kind is HuangRoth else kind(domain, 6, 9.0)
     planned = mechanism.plan(Budget(1, neighbours=neighbours))
     exact = filled(every_place(domain), np.full((90, 2), 0.3))
     mechanism.run(lambda sketch: exact.copy(), planned, SeededSource(0))
-    monotone = (neighbours, constants) == ("add_remove", "practical")
-    findings = 4 if constants == "practical" else 6
+    monotone = (neighbours, kind) == ("add_remove", HuangRoth)
+    findings = 4 if kind is HuangRoth else 6
     assert made == [(3 * SCALE, price, findings, monotone) for price in planned.choices]
     assert planned.cost.events[0].epsilon == planned.choices[0] and planned.cost.events[0].count == 2
 
@@ -261,16 +263,16 @@ def runs_of(mechanism, budget, noises):
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("constants", ["practical", "guaranteed"])
-def test_the_audit_passes_and_catches_comparisons_that_are_free(constants, monkeypatch):
+@pytest.mark.parametrize("kind", [HuangRoth, GuaranteedQueries])
+def test_the_audit_passes_and_catches_comparisons_that_are_free(kind, monkeypatch):
     """One person more makes a place worth asking; planted: comparisons with hardly any noise."""
-    monkeypatch.setattr(module, "_coarse_to_fine", lambda: [0, STEPS, 64])
-    mechanism = HuangRoth(LINE, 3, constants, 6.0 if constants == "guaranteed" else None)
+    monkeypatch.setattr(guaranteed_queries, "coarse_to_fine", lambda: [0, STEPS, 64])
+    mechanism = HuangRoth(LINE, 3) if kind is HuangRoth else kind(LINE, 3, 6.0)
     one, other, noises = np.array([0.5] * 12), np.array([0.5] * 12 + [1.0]), SeededSource(7)
     outputs = runs_of(mechanism, Budget(1), noises)
     sums = lambda values: [np.abs(values - place).sum() / max(place, 1 - place) for place in (0, 1, 0.5)]  # noqa: E731
     assert audit(outputs, one, other, 1.0, exact=sums, runs=draws(150, 250)).passed
-    if constants == "guaranteed":
+    if kind is GuaranteedQueries:
         honest = module.SparseVector._drawn
         tiny = NoiseScale("discrete_laplace", Fraction(SCALE, 50))
         monkeypatch.setattr(module.SparseVector, "_drawn", lambda self, scale, count: honest(self, tiny, count))
@@ -284,7 +286,7 @@ def test_the_audit_of_the_released_table_passes():
 @pytest.mark.deep
 def test_what_was_not_asked_is_noise_alone():
     budget = Budget(1)
-    mechanism = HuangRoth(LINE, 5, "guaranteed", 1e9)
+    mechanism = GuaranteedQueries(LINE, 5, 1e9)
     planned, exact = mechanism.plan(budget), filled(every_place(LINE), [0.5] * 1000)
     tables = [mechanism.run(lambda sketch: exact, planned, SeededSource(seed)).table for seed in range(150)]
     noise = np.concatenate([table[0] for table in tables])
@@ -327,19 +329,14 @@ def test_a_strangers_parameters_are_refused_in_one_sentence(parameters):
     assert str(refusal.value).count("\n") == 0
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"asked": 2},
-        {"asked": STEPS + 2},
-        {"constants": "published"},
-        {"threshold": 3.0},
-        {"constants": "guaranteed", "threshold": -1.0},
-        {"constants": "guaranteed", "threshold": float("nan")},
-        {"domain": Domain((Vector("v", 65, 0, 1),))},
-    ],
-)
+@pytest.mark.parametrize("facts", [{"asked": 2}, {"asked": STEPS + 2}, {"domain": Domain((Vector("v", 65, 0, 1),))}])
 def test_requests_that_cannot_be_are_refused(facts):
     with pytest.raises(RequestError) as refusal:
         HuangRoth(**({"domain": LINE} | facts))
     assert str(refusal.value).count("\n") == 0
+
+
+@pytest.mark.parametrize("threshold", [-1.0, float("nan")])
+def test_thresholds_that_cannot_be_are_refused(threshold):
+    with pytest.raises(RequestError):
+        GuaranteedQueries(LINE, threshold=threshold)
