@@ -36,6 +36,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.replay.laws import CounterNoise, NoisePart
 from ..privacy.replay.losses import Loss, epsilon_of, keeps
@@ -118,6 +119,7 @@ class _Made:
 
     tape: Tape
     out: dict[str, Any] = field(default_factory=dict)
+    broken: tuple[str, ...] = ()  # Where it ended in an error that refuses nothing, as nothing more was audited then.
 
 
 class Recorded:
@@ -145,9 +147,10 @@ class Recorded:
         """Make it of a neighbour with the same draws, and compare: exact for these two."""
         first = self._first
         second = self._made(neighbour, Tape(first.tape))
+        broken = dict.fromkeys((*first.broken, *second.broken))
         if "what is refused" in first.out and not first.tape.draws:
-            return Replay(tuple(_differences(first, second)), 0.0, 0)
-        found = [*first.tape.strays, *_unlike(first.tape), *_differences(first, second)]
+            return Replay((*broken, *_differences(first, second)), 0.0, 0)
+        found = [*broken, *first.tape.strays, *_unlike(first.tape), *_differences(first, second)]
         found += _too_few(first.tape, self._promise)
         losses = [_loss(one, other) for one, other in zip(first.tape.draws, second.tape.draws, strict=False)]
         found += _prices(first.tape, losses, self._promise)
@@ -170,6 +173,8 @@ class Recorded:
                     made.out["mismatch"] = str(problem)
                 except Exception as problem:
                     made.out["what is refused"] = f"{type(problem).__name__}: {problem}"
+                    if not isinstance(problem, RequestError):
+                        made.broken = (f"it ended in a {type(problem).__name__}, which is no refusal",)
             made.out.update(_on_disk(world.folder))
         finally:
             shutil.rmtree(world.folder)

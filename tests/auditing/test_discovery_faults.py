@@ -8,7 +8,7 @@ from core.auditing import purchase_trials
 from core.auditing.trials import BUDGETS, examine
 from core.privacy.accounting import Reserve
 from core.privacy.choosing import partition_selection
-from core.releases import discovery_reading, discovery_stage
+from core.releases import alike_questions, discovery_reading, discovery_stage
 
 FRAMES = 0
 BEFORE = 1
@@ -43,8 +43,8 @@ def kinds_of_exact_counts(monkeypatch):
         exact.append(table.copy())
         return drawn(table, scale, source)
 
-    def chosen(votes, noisy, error):
-        found = formats(votes, noisy, error)
+    def chosen(votes, *facts):
+        found = formats(votes, *facts)
         odd = exact[-1][-1] // votes.weight % 2
         return dict(list(found.items())[:-1]) if odd else found
 
@@ -76,7 +76,7 @@ def ordered_by_exact_counts(monkeypatch):
 
 
 def counts_chosen_by_what_is_exact(monkeypatch):
-    exact, drawn, found = [], discovery_stage.shown_values, discovery_stage.found_category
+    exact, drawn, found = [], discovery_stage.shown_values, alike_questions.found_category
 
     def shown(counts, selection, source=None):
         exact.append(sum(counts[0].values()))
@@ -87,7 +87,7 @@ def counts_chosen_by_what_is_exact(monkeypatch):
         return replace(one, sure=() if exact[-len(facts[2])] % 2 else tuple(one.values))
 
     monkeypatch.setattr(discovery_stage, "shown_values", shown)
-    monkeypatch.setattr(discovery_stage, "found_category", chosen)
+    monkeypatch.setattr(alike_questions, "found_category", chosen)
 
 
 def how_many_without_noise(monkeypatch):
@@ -151,6 +151,7 @@ def test_a_fault_in_finding_out_is_found(monkeypatch, fault):
 @pytest.mark.deep
 def test_a_promise_that_is_spent_twice_is_found(monkeypatch):
     """What is found out is paid for, and the release after it takes the whole promise once more."""
-    monkeypatch.setattr(Reserve, "later_mu", property(lambda reserve: 4 * reserve.mu))
+    monkeypatch.setattr(Reserve, "later_mu", property(lambda reserve: reserve.mu))
+    monkeypatch.setattr(Reserve, "covers", lambda reserve, events, first=False: True)
     monkeypatch.setattr(Reserve, "rest", property(lambda reserve: reserve.first_cost.events[0]))
     assert not examine(trial(BEFORE), 2).passed
