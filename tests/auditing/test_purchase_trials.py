@@ -29,6 +29,7 @@ from core.estimators import PrivateKernelDensity
 from core.privacy.choosing import private_bounds, selection
 from core.privacy.noise import divided_noise
 from core.releases.payment import LedgerAccount
+from core.releases.release_store import Place
 from core.releases.rounds import masking, owner_steps
 from core.releases.rounds.masking import RoundSecrets
 from core.releases.rounds.round_plan import WAYS, RoundPlan
@@ -362,7 +363,8 @@ def test_an_exact_number_of_records_in_a_manifest_is_found(monkeypatch):
         return honest(job, *more)
 
     monkeypatch.setattr(core.releases.job.Job, "finish", finish)
-    monkeypatch.setattr(core.releases.seal, "now", lambda: f"2020-02-29T12:00:{read[-1]:02}+00:00")
+    dated = "2020-02-29T12:00:{:02}+00:00".format
+    monkeypatch.setattr(Place, "dated", lambda place, release: replace(release, created=dated(read[-1])))
     assert found(first(purchase_trials.classes(PURE)))
 
 

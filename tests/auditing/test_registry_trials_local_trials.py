@@ -178,7 +178,7 @@ def test_a_value_that_is_reported_twice_for_one_price_is_found(monkeypatch):
 
 
 def test_the_whole_text_with_all_of_epsilon_beside_its_prefix_is_found(monkeypatch):
-    monkeypatch.setattr(Finder, "half", lambda one: OptimalHashing(2, one.epsilon))
+    monkeypatch.setattr(Finder, "hashing", property(lambda one: OptimalHashing(2, one.epsilon)))
     assert finds(only(searches(("3",)), "treehist of 4"))
 
 
