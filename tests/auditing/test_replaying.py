@@ -51,6 +51,19 @@ def test_a_sound_release_passes_and_uses_all_of_its_promise():
     assert shown.passed and shown.reached == 1.0 and shown.draws == 1
 
 
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_release_that_breaks_is_not_taken_for_one_that_keeps_its_promise(drawn):
+    """Both ended in the same error, so nothing differed, and nothing after it was looked at."""
+
+    def broken(records, world):
+        paying(world).spend("D", COST)
+        if drawn:
+            counted(records)
+        raise TypeError("one argument too many")
+
+    assert "it ended in a TypeError, which is no refusal" in found(broken, paid=True).findings
+
+
 def exact_beside(records, world):
     return counted(records), float(records.x.sum())
 
