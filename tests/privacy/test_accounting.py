@@ -521,3 +521,12 @@ def test_what_was_drawn_with_noise_of_few_units_leaves_no_stretch_of_one_motion_
     assert admits([], whole, *total) and given_back([], whole, first, *total) is None
     long = replace(short, moved=REFERENCE)
     assert given_back([], replace(whole, events=(long, rest)), replace(first, events=(long,)), *total).rho == whole.rho
+
+
+def test_deltas_of_lone_mechanisms_add_up_and_none_follows_what_came_first_in_one_entry():
+    """The larger of two deltas was not what both keep, and only what comes first may fail by what is set aside."""
+    half, delta = Alone(Fraction(1, 2), Fraction(1, 1000)), Decimal("0.001")
+    assert keeps_promise([half, half], Decimal(1), 2 * delta) and not keeps_promise([half, half], Decimal(1), delta)
+    reserve = Reserve(Budget(1, delta), Fraction("0.1"))
+    events = (Gaussian(reserve.first_rho / 10, moved=REFERENCE), Failure(reserve.failure / 2))
+    assert reserve.covers(events, first=True) and reserve.covers(events[:1]) and not reserve.covers(events)

@@ -126,3 +126,12 @@ def test_a_release_of_moments_from_budget_to_file_and_back(neighbours):
     words = privacy_label(release)
     assert any(f"Every vector of {sketch.shape[-1]} counters" in sentence for sentence in words.noise)
     assert words.theorem == release.privacy.theorem
+
+
+def test_a_record_states_the_rho_of_its_counts_too_and_the_sum_of_what_merged_releases_promise():
+    """By a ρ of the table alone, or by the larger promise of two, who is in both of them was told too little."""
+    made = record()
+    of_table = Fraction(81, 200)
+    assert made.is_kept((TABLE,), (COUNT,)) and not replace(made, rho=of_table).is_kept((TABLE,), (COUNT,))
+    both = made.merged(replace(made, epsilon=Decimal(2), overlap_epsilon=Decimal(2)))
+    assert (both.epsilon, both.overlap_epsilon) == (2, 3)

@@ -1,12 +1,14 @@
 """A ledger that was rolled back to an older copy contradicts the releases that lie beside it, and pays for nothing."""
 
 import shutil
+from fractions import Fraction
 
 import pytest
 
 from core import Budget, Domain, Ledger, Race, release
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
+from core.privacy.accounting import Cost, Gaussian, Reserve
 from core.privacy.ledger.ledger_store import LedgerDamaged
 from core.releases.payment import LedgerAccount, check_all_remembered, check_remembered
 from core.releases.release_store import NAMED, public_name, shelf_of
@@ -123,3 +125,17 @@ def test_what_marks_a_release_says_nothing_of_its_data_set(ledger):
         (entry,) = ledger.status(name).releases
         assert name not in entry.note["file"] and entry.id not in entry.note["file"]
         assert entry.note["file"] in {public_name(kept.name) for kept in shelf_of(ledger).entries()}
+
+
+def test_nothing_is_given_back_of_one_entry_once_more_than_the_first_was_drawn_of_it(ledger):
+    """A second stage was drawn of the same price, and would have cost nothing."""
+    budget = Budget(1, "0.001")
+    reserve, payer = Reserve(budget, Fraction("0.1")), LedgerAccount(ledger, "others", budget, "record")
+    whole = Cost((*reserve.first_cost.events, reserve.rest), budget.epsilon, budget.delta)
+    payer.prepay(whole, SKETCH)
+    payer.drawn = reserve.first_cost, SKETCH, "columns"
+    second = Cost((Gaussian(reserve.first_rho / 10),), "0.5", "0.0001")
+    payer.spend_part(second, SKETCH, "how far records lie apart")
+    payer.give_back()
+    assert [entry.cost for entry in ledger.entries("others")] == [whole]
+    assert payer.prepaid == (Fraction(1, 2), Fraction(9, 10_000))
