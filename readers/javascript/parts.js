@@ -1,24 +1,15 @@
 // How large the mean of a part of the records may be, by what is counted of the part and of all; see `bounded_means`.
 
-import { subsets, total } from "./arrays.js";
+import { total } from "./arrays.js";
 /** @import { Tables } from "./tables.js" */
 
 /**
- * The noise of a part: its share of the other columns' cells, and the variance of sums over a column's cells with weights,
- * of the part and of all.
+ * The noise of a part: the variance of sums over a column's cells with weights, of the part and of all.
  * @param {Tables} tables
- * @param {[number, number, number, number][]} others By further column: its place, mean weight, and V_i with others and alone.
+ * @param {number[][]} others By further column, as `Tables.meant` has them.
  */
 const noiseOf = (tables, place, others) => {
-  const share = others.reduce((product, [, mean]) => product * mean, 1);
-  let [even, uneven] = [0, 0];
-  for (const inside of subsets(others.map(([at]) => at))) {
-    if (!inside.length) continue;
-    const product = (own) => others.reduce((found, one) => found * (inside.includes(one[0]) ? one[own] : one[1] ** 2), 1);
-    const order = (places) => [...places].sort((a, b) => a - b);
-    even += tables.variance(order(inside)) * product(inside.length === 1 ? 3 : 2);
-    uneven += tables.variance(order([...inside, place])) * product(2);
-  }
+  const { even, uneven, share } = tables.spreadOver(place, others);
   const both = new Float64Array(tables.axes[place].cells);
   return (part, every) => {
     for (let i = 0; i < both.length; i++) both[i] = share * part[i] + every[i];

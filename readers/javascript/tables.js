@@ -632,7 +632,7 @@ export class Tables {
     const guess = this.guesses.counted([...kept, place], conditions);
     const counts = kept.length ? this.weighted([...kept, place], conditions).est : this.along(place, conditions).counts;
     const { cells } = this.axes[place];
-    const of = Object.entries(conditions).map(([at, weights]) => [Number(at), total(weights) / weights.length, this.axisVariance(Number(at), weights), this.aloneVariance(Number(at), weights)]);
+    const of = this.meant(conditions);
     const sides = kept.map((at) => this.axes[at].cells);
     const found = { est: unbiased.slice(), least: null, most: null, below: unbiased.slice(), above: unbiased.slice() };
     unbiased.forEach((mean, group) => {
@@ -707,18 +707,29 @@ export class Tables {
     if (!this.kept.along.has(conditions)) this.kept.along.set(conditions, new Map());
     const kept = this.kept.along.get(conditions);
     if (!kept.has(place)) {
-      const asked = Object.entries(conditions).map(([at, weights]) => [Number(at), (total(weights) / weights.length) ** 2, this.axisVariance(Number(at), weights), this.aloneVariance(Number(at), weights)]);
-      let [even, uneven, only] = [0, 0, 0];
-      for (const inside of subsets(asked.map(([at]) => at))) {
-        const factor = (own) => asked.reduce((product, one) => product * (inside.includes(one[0]) ? one[own] : one[1]), 1);
-        even += factor(inside.length === 1 ? 3 : 2) * this.variance([...inside].sort((a, b) => a - b));
-        const more = factor(2) * this.variance([...inside, place].sort((a, b) => a - b));
-        if (inside.length) uneven += more;
-        else only = more;
-      }
-      kept.set(place, { counts: this.summedOver([place], conditions), even, uneven, only });
+      const { even, uneven, share } = this.spreadOver(place, this.meant(conditions));
+      kept.set(place, { counts: this.summedOver([place], conditions), even: even + share ** 2 * this.variance([]), uneven, only: share ** 2 * this.variance([place]) });
     }
     return kept.get(place);
+  }
+
+  /** By column of conditions: its place, the mean weight, and V_i with others and alone. */
+  meant(conditions) {
+    return Object.entries(conditions).map(([at, weights]) => [Number(at), total(weights) / weights.length, this.axisVariance(Number(at), weights), this.aloneVariance(Number(at), weights)]);
+  }
+
+  /**
+   * What other columns, as `meant` has them, add to the variance of a sum over a column's cells: by the square of its mean
+   * weight and by its contrasts; and their share of all cells.
+   */
+  spreadOver(place, others) {
+    let [even, uneven] = [0, 0];
+    for (const inside of subsets(others.map(([at]) => at)).filter(({ length }) => length)) {
+      const product = (own) => others.reduce((found, one) => found * (inside.includes(one[0]) ? one[own] : one[1] ** 2), 1);
+      even += product(inside.length === 1 ? 3 : 2) * this.variance([...inside].sort((a, b) => a - b));
+      uneven += product(2) * this.variance([...inside, place].sort((a, b) => a - b));
+    }
+    return { even, uneven, share: productOf(others.map(([, mean]) => mean)) };
   }
 
   cellsAlong(place, conditions) {

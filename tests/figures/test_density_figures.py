@@ -1,12 +1,22 @@
 """Figures of a density show what stands out from the noise in teal, and hatch the rest."""
 
+import math
+
 import numpy as np
 import pytest
 
 from core.analysis.density import Curve, Heatmap
-from core.domain import Categorical, Numeric
-from core.figures.density_figures import MAX_TARGETS, Marks, density_bars, density_line, density_map, picture_in_words
-from core.figures.figure_axes import NAME
+from core.domain import Categorical, Domain, Numeric
+from core.figures.density_figures import (
+    MAX_TARGETS,
+    Marks,
+    density_bars,
+    density_figure,
+    density_line,
+    density_map,
+    picture_in_words,
+)
+from core.figures.figure_axes import COASTS, NAME
 from core.figures.palette import TEAL
 from core.figures.traces import HATCHED, hatch, hidden_by_noise, on_paper
 
@@ -197,3 +207,14 @@ def test_on_paper_no_point_is_ringed_and_the_map_keeps_its_room(heatmap):
     drawn = on_paper(density_map(heatmap, (AGE, INCOME), "people", asked=(30, 60)))
     assert list(named(drawn, NAME).selectedpoints) == []
     assert drawn.layout.margin.t >= 84
+
+
+def test_places_that_were_found_have_coasts_and_a_kilometre_as_long_either_way():
+    ends = {"lat": (41.3125, 51.125), "lng": (-5.1875, 8.25)}
+    places = {name: np.linspace(*one, 20) for name, one in ends.items()}
+    sides = {"x_values": places["lng"], "y_values": places["lat"]}
+    picture = Heatmap(x="lng", y="lat", **sides, **facts(np.full((20, 20), 90.0)))
+    figure = density_figure(picture, Domain(tuple(Numeric(name, *one) for name, one in ends.items())), "people")
+    assert len(named(figure, COASTS).x) > 50
+    middle = math.radians(sum(ends["lat"]) / 2)
+    assert figure.layout.yaxis.scaleratio == pytest.approx(1 / math.cos(middle))
