@@ -93,10 +93,6 @@ class LocalAnswers(ABC):
     def _answers(self, level: float) -> tuple[Sequence[str], np.ndarray, np.ndarray, np.ndarray]:
         """Values, estimates without bias, and ends of their intervals."""
 
-    @abstractmethod
-    def _reach(self) -> tuple[float, float]:
-        """By how much one report, whatever it says, lowers and raises any one estimate at most."""
-
     def poisoned(self, share: float) -> tuple[float, float]:
         """How far a share of all reports could move any one answer, down and up, if those who sent them lie as one.
 
@@ -105,7 +101,7 @@ class LocalAnswers(ABC):
         """
         if not 0 <= share <= 1:
             raise RequestError("A share of liars must lie between 0 and 1.")
-        down, up = self._reach()
+        down, up = self.survey.oracle.reach
         liars = share * self.people
         return liars * (1.0 - down), liars * up
 
@@ -218,9 +214,6 @@ class SketchRelease(LocalAnswers):
         estimate = one.alone(self.tally, self.survey.keys(self.candidates), how)
         return pd.DataFrame({"value": self.candidates, "estimate": estimate, "share": estimate / self.people})
 
-    def _reach(self) -> tuple[float, float]:
-        return self.survey.oracle.reach
-
     @property
     def counters(self) -> np.ndarray:
         return self.tally.table
@@ -325,9 +318,6 @@ class FoundRelease(LocalAnswers):
             )
         estimate, low, high = (self.found[name].to_numpy(np.float64) for name in COLUMNS[1:])
         return self.found["value"].tolist(), estimate, low, high
-
-    def _reach(self) -> tuple[float, float]:
-        return self.survey.oracle.reach
 
     def _facts(self) -> dict[str, Any]:
         return {"level": self.level, "found": self.found[list(COLUMNS)].to_numpy().tolist()}

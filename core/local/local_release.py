@@ -89,9 +89,6 @@ class LocalRelease(LocalAnswers):
         low, high = self.survey.oracle.interval(self.tally, level)
         return self.survey.answers, self.estimates, low, high
 
-    def _reach(self) -> tuple[float, float]:
-        return self.survey.oracle.reach
-
     @property
     def counters(self) -> np.ndarray:
         return self.tally.table

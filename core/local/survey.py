@@ -93,9 +93,18 @@ LARGEST_FILE = 256_000_000
 class Written(ABC):
     """A survey as its file has it."""
 
-    @abstractmethod
+    question: str
+
+    def __post_init__(self) -> None:
+        check_text(self.question, "The question")
+
     def to_dict(self) -> dict[str, Any]:
         """A value for JSON."""
+        return {"format": FORMAT, "format_version": FORMAT_VERSION, "question": self.question} | self._facts()
+
+    @abstractmethod
+    def _facts(self) -> dict[str, Any]:
+        """How it is answered, and what of the promise is written beside that."""
 
     @cached_property
     def text(self) -> str:
@@ -153,16 +162,8 @@ class Survey(Written):
         """The place of each answer in the list."""
         return {answer: place for place, answer in enumerate(self.answers)}
 
-    def to_dict(self) -> dict[str, Any]:
-        """A value for JSON."""
-        return {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "question": self.question,
-            "answers": list(self.answers),
-            "oracle": described(self.oracle),
-            "surplus": str(self.oracle.surplus),
-        }
+    def _facts(self) -> dict[str, Any]:
+        return {"answers": list(self.answers), "oracle": described(self.oracle), "surplus": str(self.oracle.surplus)}
 
     @classmethod
     def from_dict(cls, facts: object) -> Survey:
@@ -182,13 +183,8 @@ class TextSurvey(Written):
     question: str  # As people read it.
     oracle: Finder  # How a text is reported, and how frequent ones are found.
 
-    def __post_init__(self) -> None:
-        check_text(self.question, "The question")
-
-    def to_dict(self) -> dict[str, Any]:
-        """A value for JSON."""
-        search = described_search(self.oracle)
-        return {"format": FORMAT, "format_version": FORMAT_VERSION, "question": self.question, "search": search}
+    def _facts(self) -> dict[str, Any]:
+        return {"search": described_search(self.oracle)}
 
     @classmethod
     def from_dict(cls, facts: object) -> TextSurvey:
@@ -204,22 +200,12 @@ class OpenSurvey(Written):
     question: str  # As people read it.
     oracle: LocalSketch  # How a text is reported, by its key.
 
-    def __post_init__(self) -> None:
-        check_text(self.question, "The question")
-
     def keys(self, texts: Iterable[str]) -> Integers:
         """The numbers that texts are reported and asked as, int64 (n,)."""
         return text_keys(texts, self.oracle.seed)
 
-    def to_dict(self) -> dict[str, Any]:
-        """A value for JSON."""
-        return {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "question": self.question,
-            "texts": self.oracle.written_out(),
-            "surplus": str(self.oracle.surplus),
-        }
+    def _facts(self) -> dict[str, Any]:
+        return {"texts": self.oracle.written_out(), "surplus": str(self.oracle.surplus)}
 
     @classmethod
     def from_dict(cls, facts: object) -> OpenSurvey:
@@ -237,18 +223,8 @@ class RecordSurvey(Written):
     question: str  # As people read it.
     oracle: CellReports  # How a record is reported.
 
-    def __post_init__(self) -> None:
-        check_text(self.question, "The question")
-
-    def to_dict(self) -> dict[str, Any]:
-        """A value for JSON."""
-        return {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "question": self.question,
-            "sketch": self.oracle.to_dict(),
-            "surplus": str(self.oracle.cells.surplus),
-        }
+    def _facts(self) -> dict[str, Any]:
+        return {"sketch": self.oracle.to_dict(), "surplus": str(self.oracle.cells.surplus)}
 
     @classmethod
     def from_dict(cls, facts: object) -> RecordSurvey:

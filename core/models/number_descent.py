@@ -62,11 +62,12 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import Number, Resolved, parameter
+from .certified_logistic import FARTHEST, exponential
 from .descent import UNIT, Descent, scores_of
 from .linear_models import NumberModel
 from .method import NumberMethod
 from .model_file import BITS
-from .standard_scale import LOWEST, RESIDUAL_BITS, RESIDUAL_UNIT, cut, offsets, power
+from .standard_scale import RESIDUAL_BITS, RESIDUAL_UNIT, cut, offsets
 from .training_task import Task
 
 FIT_SHARE = Fraction(2, 100)
@@ -270,7 +271,7 @@ class Counted:
 
     def offsets(self, scores: np.ndarray) -> np.ndarray:
         """What is expected at scores (n, 1) less what was counted, in lengths, float64 (n, 1)."""
-        share = power(np.clip(self.start + self.factor * scores, LOWEST, 0.0))
+        share = exponential(np.clip(self.start + self.factor * scores, -FARTHEST, 0.0))
         return np.asarray(self.most * share - np.ldexp(self.whole.astype(np.float64), -RESIDUAL_BITS)[:, None])
 
 

@@ -32,7 +32,8 @@ from ..privacy.budget import Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
-from .certified_logistic import LOG2_HIGH, LOG2_LOW, TERMS, logistic_weights
+from .certified_logistic import logistic_weights
+from .certified_softmax import softmax
 from .record_vectors import longest_features
 
 FRONT = 0.5  # The coordinate in front of every standardised record, which carries the intercept.
@@ -141,7 +142,6 @@ LOSSES = ("logistic", "svm")
 RESIDUAL_BITS = 12
 RESIDUAL_UNIT = 1 << RESIDUAL_BITS
 HUBER = 0.1
-LOWEST = -40.0
 RESIDUALS_AT_ONCE = 1 << 14
 
 
@@ -202,7 +202,7 @@ def slopes_of(scores: np.ndarray, codes: np.ndarray, loss: str) -> np.ndarray:
     if loss == "svm":
         signs = np.where(codes[:, None] == np.arange(rows), 1.0, -1.0)
         return -signs * hinge_weights(scores * signs)
-    shares = softmax_shares(scores)
+    shares = softmax(scores)
     shares[np.arange(len(codes)), codes] -= 1.0
     return shares
 
@@ -210,25 +210,3 @@ def slopes_of(scores: np.ndarray, codes: np.ndarray, loss: str) -> np.ndarray:
 def hinge_weights(margins: np.ndarray) -> np.ndarray:
     """Minus the slope of Huber's smooth hinge: 1 below 1 - h, 0 above 1 + h, and straight between."""
     return np.clip((1.0 + HUBER - margins) / (2.0 * HUBER), 0.0, 1.0)
-
-
-def softmax_shares(scores: np.ndarray) -> np.ndarray:
-    """Softmax of (n, K), element by element and class by class, so that no row depends on those beside it."""
-    most = scores[:, 0].copy()
-    for column in scores.T:
-        np.maximum(most, column, out=most)
-    powers = np.stack([power(np.maximum(column - most, LOWEST)) for column in scores.T], axis=1)
-    total = np.zeros(len(scores))
-    for column in powers.T:
-        total += column
-    return powers / total[:, None]
-
-
-def power(values: np.ndarray) -> np.ndarray:
-    """e^x, element by element, for x between -40 and 0, as `certified_logistic` computes it."""
-    whole = np.rint(values / math.log(2))
-    rest = (values - whole * LOG2_HIGH) - whole * LOG2_LOW
-    power = np.ones_like(rest)
-    for term in range(TERMS, 0, -1):
-        power = 1.0 + (rest / term) * power
-    return np.ldexp(power, whole.astype(np.int64))

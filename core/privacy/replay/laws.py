@@ -51,8 +51,16 @@ class CounterNoise:
         return Loss(float(norms.sum() / float(self.parameter)))
 
 
+class Lossless:
+    """What shows nothing, or hides nothing."""
+
+    def loss(self, hidden: object, other: object, outcome: object, sampled: float = 1.0) -> Loss:
+        """None, as nothing is hidden."""
+        return Loss()
+
+
 @dataclass(frozen=True)
-class KeptNoise:
+class KeptNoise(Lossless):
     """Noise of a smaller scale on a table that was shown with Laplace noise, which is kept and shown by nobody yet."""
 
     # b of what was shown and of what is kept.
@@ -61,10 +69,6 @@ class KeptNoise:
     shape: tuple[int, ...]
 
     described = "noise that may be shown later"
-
-    def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: object, sampled: float = 1.0) -> Loss:
-        """None, as nothing is shown."""
-        return Loss()
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class NoisePart:
 
 
 @dataclass(frozen=True)
-class PureNoise:
+class PureNoise(Lossless):
     """Noise that hides nothing yet: whoever adds it to a private number lets out the number."""
 
     distribution: str
@@ -119,10 +123,6 @@ class PureNoise:
     def described(self) -> str:
         """In words."""
         return f"{self.distribution.replace('_', ' ')} noise by itself"
-
-    def loss(self, hidden: object, other: object, outcome: object, sampled: float = 1.0) -> Loss:
-        """None, as nothing is hidden."""
-        return Loss()
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class ShownValues:
 
 
 @dataclass(frozen=True)
-class PublicCoins:
+class PublicCoins(Lossless):
     """Even coins that a device tells beside its report: its row, cohort, group, coefficients or hash function.
 
     Nobody's value is in them, so every outcome is as likely for one value as for another. Were they drawn by a value
@@ -175,10 +175,6 @@ class PublicCoins:
     def described(self) -> str:
         """In words."""
         return f"a draw of one of {self.outcomes:,} that is told"
-
-    def loss(self, hidden: object, other: object, outcome: object, sampled: float = 1.0) -> Loss:
-        """None, as nothing is hidden."""
-        return Loss()
 
 
 @dataclass(frozen=True)
