@@ -27,6 +27,7 @@ from ..domain.declarations import with_missing_category
 from ..errors import RequestError
 from ..figures.meaning import column_values
 from ..formatting.numbers import count, number
+from ..privacy.ledger.ledger_records import named_after
 from ..privacy.ledger.ledger_store import default_place
 from ..releases.payment import Purchase
 from ..sources import ColumnInfo
@@ -302,7 +303,7 @@ def _restore(visitor: Session, records: Records, place: Path) -> None:
         places = {column.name: at for at, column in enumerate(records.columns)}
         for name, fields in kept["columns"].items():
             state |= {f"{part}-{records.number}-{places[name]}": fields[part] for part in PARTS if part in fields}
-        of_this = _bought(kept, records).get(records.title, [])  # of next month's file nothing was bought yet
+        of_this = _bought(kept, records).get(_file_of(records), [])  # of next month's file nothing was bought yet
         bought = [Purchase.from_dict(one) for one in of_this]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return  # there is none, or another program has written there
@@ -331,7 +332,7 @@ def keeper(visitor: Session, records: Records) -> Callable[..., None] | None:
     def write(*more: Purchase) -> None:
         with suppress(OSError):
             before = place.read_text() if place.exists() else "{}"
-            bought = {records.title: [one.to_dict() for one in (*made, *more)]}
+            bought = {_file_of(records): [one.to_dict() for one in (*made, *more)]}
             with suppress(ValueError, TypeError, AttributeError):  # another program has written there
                 bought = _bought(json.loads(before), records) | bought
             text = json.dumps(decided | {"bought": bought})
@@ -344,7 +345,18 @@ def keeper(visitor: Session, records: Records) -> Callable[..., None] | None:
 def _bought(kept: dict[str, Any], records: Records) -> dict[str, list[Any]]:
     """What was bought, by the file that it was bought of: each has its own, whichever was decided about last."""
     bought = kept.get("bought", {})
-    return {kept.get("of", records.title): bought} if isinstance(bought, list) else bought  # as it was kept before
+    if isinstance(bought, list):  # as an earlier version kept it, of one file
+        return {_named(kept.get("of", records.title)): bought}
+    return bought
+
+
+def _file_of(records: Records) -> str:
+    return _named(records.title)
+
+
+def _named(title: str) -> str:
+    """What tells files apart: a copy of one has its name."""
+    return named_after(title) or title
 
 
 def _written(place: Path, text: str) -> None:

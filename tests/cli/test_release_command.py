@@ -189,6 +189,10 @@ def test_the_ledger_may_be_named_by_option_or_environment(command, source, tmp_p
         ("s3://bucket/dir/t.parquet?k=1", "t"),
         ("/data/people.duckdb::main.visits", "people.main.visits"),
         ("array.npy", "array"),
+        ("hotel bookings (1).csv", "hotel bookings"),  # as a browser saves what was saved before
+        ("visits(12).csv.gz", "visits"),
+        ("Census (2021).csv", "Census (2021)"),
+        ("(1).csv", "(1)"),
     ],
 )
 def test_a_data_set_is_named_after_its_source(name, dataset):

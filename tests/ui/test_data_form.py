@@ -203,12 +203,13 @@ def test_what_was_found_of_one_file_was_not_found_of_another_of_the_same_columns
     number = app.session_state[KEY].records.number
     app.session_state[KEY].purchases.once(number, ("city",), buying([], "city"))
     app.run()
-    for name, bought in (("people.csv", 1), ("people-of-june.csv", 0), ("people.csv", 1)):  # june's forgot it for both
+    files = {"people.csv": 1, "people-of-june.csv": 0}  # june's forgot it for both; a browser numbers copies
+    for name, bought in (*files.items(), *files.items(), ("people (1).csv", 1)):
         visitor = with_file(name=name).session_state[KEY]
         assert len(visitor.purchases.made_of(visitor.records.number)) == bought, name
     (place,) = tmp_path.rglob("decisions/*.json")
     kept = json.loads(place.read_text())
-    place.write_text(json.dumps(kept | {"of": "people.csv", "bought": kept["bought"]["people.csv"]}))
+    place.write_text(json.dumps(kept | {"of": "people.csv", "bought": kept["bought"]["people"]}))
     visitor = with_file().session_state[KEY]
     assert len(visitor.purchases.made_of(visitor.records.number)) == 1, "as an earlier version kept it"
 

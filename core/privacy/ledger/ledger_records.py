@@ -16,6 +16,7 @@ Latin (l and 1, rn and m) are left to the reader, as refusing those would refuse
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -236,28 +237,33 @@ def checked_name(text: object, what: str) -> str:
     )
 
 
+COPIED = re.compile(r" ?\(\d{1,3}\)$")
+"""What a browser puts behind the name of a file that was saved before."""
+
+
 def named_after(source: str, known: Iterable[str] = ()) -> str | None:
     """A name for a data set that was given none: that of its file, without folder and format; None where it has none.
 
-    App and command line name the same file alike by it, so that its people have one budget. A name with the format
-    that the ledger knows already stays, as earlier versions gave it.
+    App and command line name the same file alike by it, so that its people have one budget, also a copy that a browser
+    has numbered. A name with the format or the number that the ledger knows already stays, as earlier versions gave it.
 
     Examples
     --------
     >>> named_after("/data/visits.csv.gz"), named_after("people.duckdb::visits"), named_after("visits/*.parquet")
     ('visits', 'people.visits', None)
-    >>> named_after("/data/visits.csv", ["visits.csv", "others"])
-    'visits.csv'
+    >>> named_after("/data/visits.csv", ["visits.csv", "others"]), named_after("visits (1).csv")
+    ('visits.csv', 'visits')
     """
     path, _, table = source.rpartition("::") if "::" in source and not Path(source).exists() else (source, "", "")
     whole = name = Path(path.split("?")[0] if "://" in path else path).name
     for suffix in (".gz", *Path(name.removesuffix(".gz")).suffixes[-1:]):
         name = name.removesuffix(suffix)
-    name = ".".join(part for part in (name, table) if part)
+    numbered = ".".join(part for part in (name, table) if part)
+    name = ".".join(part for part in (COPIED.sub("", name) or name, table) if part)
     if not name or any(mark in name for mark in "*?["):
         return None
-    earlier = f"{whole}::{table}" if table else whole
-    return earlier if earlier in known and name not in known else name
+    earlier = (f"{whole}::{table}" if table else whole, numbered)
+    return next((one for one in earlier if one in known and name not in known), name)
 
 
 def look_alike(one: str, other: str) -> bool:
