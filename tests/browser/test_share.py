@@ -367,6 +367,15 @@ def test_places_that_were_found_are_a_map_without_specks_that_noise_makes_in_man
     }""")
     far = [cell for cell in shaded if np.hypot(cell[0] - 22, cell[1] - 30) > 9]
     assert len(shaded) > 20 and not far
+    # While somebody drags over other pictures nothing is worked out again of a map that stays the same.
+    asked = """() => {
+      const { overview } = frostglass;
+      let times = 0;
+      overview.map.hidden = () => { times += 1; };
+      overview.drawMap();
+      return times;
+    }"""
+    assert page.evaluate(asked) == 0
     assert page.evaluate("frostglass.overview.map.lines.getAttribute('d').length") > 200
 
 

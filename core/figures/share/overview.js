@@ -40,9 +40,8 @@ class Card {
   /** Shares of a part, and whether they were measured, are guessed or unknown. */
   answer() {
     const { overview, place } = this;
-    this.everyone ??= overview.tables.shares([place], {});
+    this.everyone ??= overview.ofEveryone([place]);
     const part = overview.others([place]);
-    if (!part.places.length) return { found: this.everyone, kind: "everyone", part };
     return { ...overview.answer([place], part), part };
   }
 
@@ -162,10 +161,18 @@ export class Overview {
 
   /** Shares of cells in a part: measured, guessed, or unknown. */
   answer(of, { places, weights }) {
-    if (this.tables.measured([...of, ...places])) return { found: this.tables.shares(of, weights), kind: places.length ? "part" : "everyone" };
+    if (!places.length) return { found: this.ofEveryone(of), kind: "everyone" };
+    if (this.tables.measured([...of, ...places])) return { found: this.tables.shares(of, weights), kind: "part" };
     const guess = this.guesses ? this.tables.guesses.counted(of, weights) : null;
     const whole = guess ? total(guess) : 0;
     return whole > 0 ? { found: { est: guess.map((one) => one / whole), low: null, high: null }, kind: "guess" } : { found: null, kind: "unknown" };
+  }
+
+  /** Shares of cells among all, which are worked out once: pictures of a part that is unknown show them at every step of a drag. */
+  ofEveryone(of) {
+    const key = of.join();
+    if (!this.kept.has(key)) this.kept.set(key, this.tables.shares(of, {}));
+    return this.kept.get(key);
   }
 
   numbersOf(place, weights) {
@@ -351,10 +358,9 @@ export class Overview {
     const [across, up] = places;
     const part = this.others(places);
     const { found, kind } = this.answer([up, across], part);
-    const none = kind === "unknown" ? this.answer([up, across], { places: [], weights: {} }) : null;
-    const seen = found ?? none.found;
+    const seen = found ?? this.ofEveryone([up, across]);
     picture.box = places.every((place) => this.picked.has(place)) ? places.map((place) => [Math.min(...this.picked.get(place)), Math.max(...this.picked.get(place))]) : null;
-    picture.draw(seen, kind === "unknown" ? none.kind : kind);
+    picture.draw(seen, kind === "unknown" ? "everyone" : kind);
     reason.hidden = kind === "part" || kind === "everyone";
     this.explain(reason, kind, part.places, "This is everyone. ");
     const most = mostOf(seen, -1);

@@ -456,7 +456,7 @@ export class Picture extends Pointed {
 
 /** Two columns: the share of every combination of cells, on a map with its outlines where they are places. */
 export class CellPicture extends Pointed {
-  across; begins; ends; map; up; window;
+  across; begins; ends; found; kind; map; up; window;
 
   /** @param {{picked: (ends: number[][], done: boolean) => void, tip: (x: number, y: number) => string, said: (words: string) => void}} asks */
   constructor(across, up, asks, map = null) {
@@ -481,9 +481,13 @@ export class CellPicture extends Pointed {
   }
 
   draw(found, kind) {
-    Object.assign(this, { found, kind });
     const width = this.room ??= this.place.clientWidth;
     if (!width) return;
+    if (found === this.found && kind === this.kind && width === this.width) {
+      this.drawBox();
+      return;
+    }
+    Object.assign(this, { found, kind });
     if (width !== this.width) this.lay(width);
     const [columns, rows] = [this.across.valued, this.up.valued];
     const hidden = kind === "guess" ? null : this.hidden(found);
