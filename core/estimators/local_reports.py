@@ -61,22 +61,18 @@ class LocalEstimator(BaseEstimator):
             delattr(self, name)
         return self.partial_fit(reports)
 
-    @abstractmethod
     def partial_fit(self, reports: np.ndarray, y: object = None) -> Self:
-        """Learn from further reports."""
+        """Learn from further reports: where they add up, count them."""
+        one = self.survey.oracle
+        self.tally_: Tally = one.aggregate(self._fitting(reports), getattr(self, "tally_", None))  # type: ignore[union-attr]
+        self.n_reports_ = self.tally_.people
+        return self
 
     def _fitting(self, reports: np.ndarray) -> np.ndarray:
         """The reports that fit, counted."""
         fits = self.survey.oracle.fits(reports)
         self.n_refused_ = getattr(self, "n_refused_", 0) + int((~fits).sum())
         return reports if fits.all() else reports[fits]
-
-    def _add(self, reports: np.ndarray) -> Self:
-        """Add reports to the tally."""
-        one = self.survey.oracle
-        self.tally_: Tally = one.aggregate(self._fitting(reports), getattr(self, "tally_", None))  # type: ignore[union-attr]
-        self.n_reports_ = self.tally_.people
-        return self
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -132,10 +128,6 @@ class LocalFrequencies(LocalEstimator):
         if places and min(places) < 0:
             raise RequestError("An answer is none of the values, so no report can be made of it.")
         return survey.oracle.privatise(np.array(places, np.int64))
-
-    def partial_fit(self, reports: np.ndarray, y: object = None) -> Self:
-        """Count further reports."""
-        return self._add(reports)
 
     def frequencies(self, level: float = 0.95) -> pd.DataFrame:
         """One row an answer: value, estimate, low, high and share.
@@ -299,7 +291,7 @@ class LocalKernelDensity(LocalEstimator):
 
     def partial_fit(self, reports: np.ndarray, y: object = None) -> Self:
         """Count further reports."""
-        self._add(reports)
+        super().partial_fit(reports)
         self.release_: Release = self.survey.oracle.release(self.tally_)
         return self
 
@@ -376,10 +368,6 @@ class LocalTextCounts(LocalEstimator):
         """The reports of people with these texts: what their devices send."""
         survey = self.survey
         return survey.oracle.privatise(survey.keys(texts))
-
-    def partial_fit(self, reports: np.ndarray, y: object = None) -> LocalTextCounts:
-        """Count further reports."""
-        return self._add(reports)
 
     def frequencies(self, candidates: Sequence[str], level: float = 0.95) -> pd.DataFrame:
         """One row a candidate: value, estimate, low, high and share.

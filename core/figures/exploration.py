@@ -102,6 +102,7 @@ class Step(ABC):
     """One question that was asked of a release."""
 
     kind: ClassVar[str]  # A word for the step, fit for the name of a file.
+    function: ClassVar[Callable]  # What answers it from the fields of the step, where these are its arguments.
 
     @property
     @abstractmethod
@@ -109,9 +110,9 @@ class Step(ABC):
         """What is asked, in words that hold no names."""
 
     @property
-    @abstractmethod
     def call(self) -> Call:
         """The function and the arguments that answer the question."""
+        return Call(type(self).function, dict(vars(self)))
 
     @property
     def places(self) -> Mapping[str, Sequence] | None:
@@ -170,10 +171,20 @@ class Dense(Step):
 
 
 @dataclass(frozen=True)
-class Points(Step):
-    """The answers at some places, values by column."""
+class AtPlaces(Step):
+    """A question about some places, values by column."""
 
     at: Mapping[str, Sequence]
+
+    @property
+    def places(self) -> Mapping[str, Sequence]:
+        return plain_places(self.at)
+
+
+@dataclass(frozen=True)
+class Points(AtPlaces):
+    """The answers at some places."""
+
     level: float = LEVEL
     kind: ClassVar[str] = "points"
     title: ClassVar[str] = "Answers at points"
@@ -182,16 +193,11 @@ class Points(Step):
     def call(self) -> Call:
         return Call(Release.answer, {"queries": self.places, "level": self.level})
 
-    @property
-    def places(self) -> Mapping[str, Sequence]:
-        return plain_places(self.at)
-
 
 @dataclass(frozen=True)
-class Anomalies(Step):
-    """How unusual some places are, values by column."""
+class Anomalies(AtPlaces):
+    """How unusual some places are."""
 
-    at: Mapping[str, Sequence]
     level: float = LEVEL
     threshold: float | None = None
     seed: int = 0
@@ -204,10 +210,6 @@ class Anomalies(Step):
         further = {"level": self.level, "threshold": self.threshold, "seed": self.seed, "share": self.share}
         return Call(score, {"table": self.places, **further})
 
-    @property
-    def places(self) -> Mapping[str, Sequence]:
-        return plain_places(self.at)
-
 
 @dataclass(frozen=True)
 class Modes(Step):
@@ -217,10 +219,7 @@ class Modes(Step):
     level: float = LEVEL
     kind: ClassVar[str] = "modes"
     title: ClassVar[str] = "Modes: where the density has its peaks"
-
-    @property
-    def call(self) -> Call:
-        return Call(find_modes, {"count": self.count, "level": self.level})
+    function = staticmethod(find_modes)
 
 
 @dataclass(frozen=True)
@@ -231,10 +230,7 @@ class Centres(Step):
     level: float = LEVEL
     kind: ClassVar[str] = "centres"
     title: ClassVar[str] = "Centres: where everyone is least far away"
-
-    @property
-    def call(self) -> Call:
-        return Call(find_centres, {"count": self.count, "level": self.level})
+    function = staticmethod(find_centres)
 
 
 @dataclass(frozen=True)
@@ -246,10 +242,7 @@ class Sampled(Step):
     sharpen: bool = True
     kind: ClassVar[str] = "sample"
     title: ClassVar[str] = "Synthetic points"
-
-    @property
-    def call(self) -> Call:
-        return Call(sample, {"n": self.n, "seed": self.seed, "sharpen": self.sharpen})
+    function = staticmethod(sample)
 
 
 @dataclass(frozen=True)
