@@ -27,16 +27,16 @@ from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..runtime.counter_tables import Counters, Integers, sum_of_slabs
 from ..runtime.parameters import Several, Text, check_choice, check_integer, parameter
 from .answers import Answers
-from .linear import MAX_COUNTERS, Counts, LinearSketch, Rows, rows_of
+from .linear import Counts, LinearSketch, Rows, rows_of
 from .mechanism_spec import MechanismSpec
-from .part import InnerKind, of_inner
+from .part import InnerKind, Slabs, of_inner
 from .registry import card_of, sketch_from_parameters
 
 MOST_NAMED = 64  # Classifiers that a file names as those it was chosen among.
 
 
 @dataclass(frozen=True)
-class Classes(LinearSketch):
+class Classes(Slabs):
     """One slab of counters a class, each filled by the same sketch with the records of its class.
 
     RequestError when the label is not a column of categories, the inner sketch is of another domain or has classes
@@ -63,6 +63,7 @@ class Classes(LinearSketch):
     among: tuple[str, ...] = parameter(Several("What was chosen from", Text("A classifier"), 0, MOST_NAMED), ())
     name: ClassVar[str] = "classes"
     described: ClassVar[str] = "sketch of classes"
+    apart: ClassVar[str] = "label"
 
     def _check(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -98,29 +99,11 @@ class Classes(LinearSketch):
     earlier: ClassVar[Mapping[str, Any]] = {"rule": None, "among": []}
     reads_mapped = of_inner("reads_mapped")
     answers = of_inner("answers")
-    metric = of_inner("metric")
-    setup_bytes = of_inner("setup_bytes")
     largest_entry = of_inner("largest_entry")
     counter_type = of_inner("counter_type")
-    query_domain = of_inner("query_domain")
-    sized = of_inner("sized")
-    needs_records = of_inner("needs_records")
-    gaussian_only = of_inner("gaussian_only")
     distance_norm = of_inner("distance_norm")
     open_bandwidth = of_inner("open_bandwidth")
     bandwidths = of_inner("bandwidths")
-    check_budget = of_inner("check_budget")
-    total_variance = of_inner("total_variance")
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        shape = (len(self.categories), *self.inner.shape)
-        if np.prod(shape, dtype=np.float64) > MAX_COUNTERS:
-            raise RequestError(
-                f"{shape[0]:,} classes with tables of {' by '.join(f'{side:,}' for side in shape[1:])} are more than "
-                f"{MAX_COUNTERS:,} counters, which is the most that a sketch may have."
-            )
-        return shape
 
     @property
     def count_shape(self) -> tuple[int, ...]:
@@ -132,9 +115,6 @@ class Classes(LinearSketch):
     @property
     def one_answer(self) -> tuple[LinearSketch, float]:
         return self.inner, 1.0 / len(self.categories)
-
-    def reseeded(self, seed: int) -> Self:
-        return self.with_inner(self.inner.reseeded(seed))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -156,15 +136,6 @@ class Classes(LinearSketch):
         """With the bandwidth that suits all classes together, as they are compared with each other."""
         everyone, of_all = sum_of_slabs(table), counter_variance * len(self.categories)
         return replace(self, inner=self.inner.suited(everyone, float(np.sum(records)), of_all))
-
-    def with_one_answer(self, one: LinearSketch) -> LinearSketch:
-        return self.with_inner(one)
-
-    def within(self, domain: Domain) -> Self:
-        return replace(self, domain=domain, inner=self.inner.within(domain.without(self.label)))
-
-    def with_inner(self, inner: LinearSketch) -> Self:
-        return replace(self, inner=inner)
 
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
         """The same with that many rows a class, where the inner sketch is one of rows; see `GroupedSketch`."""
@@ -251,10 +222,6 @@ class Classes(LinearSketch):
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         return self.inner.noise_variance(len(self.categories) * counter_variance, points)
-
-    def total(self, table: Counters) -> np.ndarray:
-        """The number of records of each class, float64 (K,)."""
-        return np.array([self.inner.total(slab) for slab in table])
 
     @classmethod
     def from_parameters(cls, domain: Domain, parameters: object) -> Self:

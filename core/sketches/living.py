@@ -51,9 +51,9 @@ from ..runtime.counter_tables import Counters, Integers
 from ..runtime.parameters import Choice, Seed, Several, Text, Whole, parameter
 from .answers import Answers
 from .factorisation import LEVELS, PERCENT, WHOLE, Factor, best_bands, best_tree, cheapest, in_words
-from .linear import MAX_COUNTERS, Counts, LinearSketch
+from .linear import Counts, LinearSketch
 from .mechanism_spec import MechanismSpec
-from .part import InnerKind, of_inner
+from .part import InnerKind, Slabs
 from .registry import card_of, sketch_from_parameters
 
 MOST_PERIODS = 1_500  # Four years of days: how sums are read off takes the cube of it.
@@ -83,7 +83,7 @@ class ByPeriod:
 
 
 @dataclass(frozen=True)
-class Living(LinearSketch):
+class Living(Slabs):
     """Weighted sums of the tables of periods.
 
     Use `Living.of`, which chooses the weights. RequestError when the column has no periods, or the inner sketch is of
@@ -126,6 +126,7 @@ class Living(LinearSketch):
     begun: int = field(default=0, compare=False)
     name: ClassVar[str] = "living"
     described: ClassVar[str] = "living release"
+    apart: ClassVar[str] = "column"
     answers: ClassVar[str] = "periods"
     asked_for: ClassVar[str] = "periods"
 
@@ -249,16 +250,6 @@ class Living(LinearSketch):
         return range(self.factor.rows_until(self.begun), self.factor.rows_until(self.released))
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        shape = (len(self._rows), *self.inner.shape)
-        if np.prod(shape, dtype=np.float64) > MAX_COUNTERS:
-            raise RequestError(
-                f"{shape[0]:,} rows with tables of {' by '.join(f'{side:,}' for side in shape[1:])} are more than "
-                f"{MAX_COUNTERS:,} counters, which is the most that a living release may have."
-            )
-        return shape
-
-    @property
     def count_shape(self) -> tuple[int, ...]:
         return (len(self._rows),)
 
@@ -267,34 +258,17 @@ class Living(LinearSketch):
         return WHOLE * self.inner.largest_entry
 
     earlier: ClassVar[Mapping[str, Any]] = {}
-    metric = of_inner("metric")
-    setup_bytes = of_inner("setup_bytes")
-    query_domain = of_inner("query_domain")
-    sized = of_inner("sized")
-    needs_records = of_inner("needs_records")
-    gaussian_only = of_inner("gaussian_only")
-    check_budget = of_inner("check_budget")
-    total_variance = of_inner("total_variance")
 
     @property
     def count_share(self) -> Fraction:  # type: ignore[override]
         return self.inner.count_share
 
     def sized_for(self, budget: Budget, records: float) -> Self:
-        return replace(self, inner=self.inner.sized_for(budget, records / self.periods))
+        return self.with_inner(self.inner.sized_for(budget, records / self.periods))
 
     @property
     def one_answer(self) -> tuple[LinearSketch, float]:
         return self.inner, 1.0 / self.periods
-
-    def with_one_answer(self, one: LinearSketch) -> LinearSketch:
-        return replace(self, inner=one)
-
-    def reseeded(self, seed: int) -> Self:
-        return replace(self, inner=self.inner.reseeded(seed))
-
-    def within(self, domain: Domain) -> Self:
-        return replace(self, domain=domain, inner=self.inner.within(domain.without(self.column)))
 
     @property
     def read_as(self) -> Domain:
@@ -375,9 +349,6 @@ class Living(LinearSketch):
         """The same with a = 1, where a replaced record may leave one period and enter another."""
         times = 1 if neighbours is Neighbours.ADD_REMOVE else 2
         return Sensitivity(times * self.factor.l1, times * self.factor.l2_squared)
-
-    def total(self, table: Counters) -> np.ndarray:
-        return np.array([self.inner.total(slab) for slab in table])
 
     # Asked for a run of periods, and for nothing else.
 

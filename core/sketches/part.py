@@ -5,12 +5,15 @@ A part has a name, a weight, and a domain beside the others'. Files name the mec
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from ..domain import Column, Domain
 from ..errors import RequestError
+from ..runtime.counter_tables import Counters
 from ..runtime.parameters import Described, check_choice, check_number, check_text, exact_fields, field_names
-from .linear import LinearSketch
+from .linear import MAX_COUNTERS, LinearSketch
 from .registry import card_of
 
 MAX_NAME = 100
@@ -96,6 +99,48 @@ def shortened(name: str) -> str:
 def of_inner(name: str) -> Any:
     """What a sketch around another one says as that one does: its attribute or method of this name."""
     return property(lambda self: getattr(self.inner, name))
+
+
+class Slabs(LinearSketch):
+    """A slab of counters of one inner sketch for each group of records, which a column of the domain tells apart."""
+
+    inner: LinearSketch
+    apart: ClassVar[str]  # The field that names the column.
+    metric = of_inner("metric")
+    setup_bytes = of_inner("setup_bytes")
+    query_domain = of_inner("query_domain")
+    sized = of_inner("sized")
+    needs_records = of_inner("needs_records")
+    gaussian_only = of_inner("gaussian_only")
+    check_budget = of_inner("check_budget")
+    total_variance = of_inner("total_variance")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape = (*self.count_shape, *self.inner.shape)
+        if np.prod(shape, dtype=np.float64) > MAX_COUNTERS:
+            raise RequestError(
+                f"{shape[0]:,} tables of {' by '.join(f'{side:,}' for side in shape[1:])} are more than "
+                f"{MAX_COUNTERS:,} counters, which is the most that a {self.described} may have."
+            )
+        return shape
+
+    def with_inner(self, inner: LinearSketch) -> Self:
+        return replace(self, inner=inner)  # type: ignore[call-arg]  # a field of each
+
+    def reseeded(self, seed: int) -> Self:
+        return self.with_inner(self.inner.reseeded(seed))
+
+    def within(self, domain: Domain) -> Self:
+        inner = self.inner.within(domain.without(getattr(self, self.apart)))
+        return replace(self, domain=domain, inner=inner)  # type: ignore[call-arg]
+
+    def with_one_answer(self, one: LinearSketch) -> LinearSketch:
+        return self.with_inner(one)
+
+    def total(self, table: Counters) -> np.ndarray:
+        """The number of records in each slab, float64."""
+        return np.array([self.inner.total(slab) for slab in table])
 
 
 class InnerKind(Described):
