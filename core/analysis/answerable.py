@@ -257,7 +257,7 @@ def counters_read(release: Release, queries: float) -> float:
     sketch = release.sketch
     if sketch.in_groups:
         return queries * sketch.shape[0] * (1.0 + release.domain.dimensions / 16.0)
-    return queries * WHOLE_TABLE * math.prod(sketch.shape)
+    return queries * WHOLE_TABLE * sketch.weighed
 
 
 def map_size(release: Release, most: int, places: int = 1) -> int:

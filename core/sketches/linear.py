@@ -141,6 +141,11 @@ class LinearMap(Capabilities, ABC):
         At encoded queries (n, d) as float64 (n,); without them a float, the average over queries inside the bounds.
         """
 
+    @property
+    def weighed(self) -> int:
+        """How many numbers an answer adds up where it weighs all there are: counters, or points that imitate them."""
+        return math.prod(self.shape)
+
     def written(self) -> dict[str, Any]:
         """The declared fields for JSON; `earlier` ones only where they are otherwise than they were."""
         facts = super().written()

@@ -86,6 +86,10 @@ class SyntheticSketch(KernelSketch):
         return self.marginals.shape
 
     @property
+    def weighed(self) -> int:
+        return POINTS
+
+    @property
     def setup_bytes(self) -> int:
         drawn = POINTS * (self.domain.dimensions + 4 * len(self.counts))
         return self.marginals.setup_bytes + 8 * (drawn + 6 * self.shape[0] + BLOCK)
