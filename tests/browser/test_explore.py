@@ -102,6 +102,32 @@ def test_a_picture_that_is_laid_out_again_tells_nobody_that_it_was_asked(opened)
     assert visit.page.locator(".inside").evaluate("place => place.heard") == 1 and visit.errors == []
 
 
+INERT = """
+const own = Object.getOwnPropertyDescriptor(HTMLElement.prototype, "inert");
+window.seen = [];
+Object.defineProperty(HTMLElement.prototype, "inert", { ...own, set(value) {
+  const { decoder } = this.explorer.controls;
+  seen.push([value, this.querySelector("#answer").textContent, Boolean(decoder.own)]);
+  own.set.call(this, value);
+} });
+"""
+
+
+@pytest.mark.thorough
+def test_a_map_that_comes_along_is_painted_and_says_its_first_answer_before_the_file_is_opened(visitor, nothing_kept):
+    """To open a file takes a browser up to a tenth of a second, and the map waited for it."""
+    nothing_kept()
+    visit = visitor()
+    visit.page.add_init_script(INERT)
+    visit.go("/explore?release=city")
+    visit.page.wait_for_selector(DRAWN)
+    visit.settle()
+    first = answer(visit)
+    assert visit.page.evaluate("seen") == [[True, first, False], [False, first, True]]
+    click(visit, 0.25, 0.75)
+    assert answer(visit) != first and visit.errors == []
+
+
 HEARD = """place => {
   const { told } = place.explorer;
   place.heard = 0;

@@ -5,6 +5,8 @@ import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js"
 
 const ROUGH = 16, SEEN_FIRST = 400; // Places along a side of a picture that is drawn again; milliseconds before a page does so.
 const BLACK = [0, 0, 0];
+/** Places along the sides of a map. */
+export const MOST_PLACES = [180, 150];
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 
 export class Chart {
@@ -112,7 +114,7 @@ export class Chart {
   lay() {
     if (!this.decoder || !this.canvas.parentElement?.clientWidth) return false;
     this.plot = this.laidOut();
-    const places = [Math.min(180, Math.ceil(this.plot.width / 4)), Math.min(150, Math.ceil(this.plot.height / 4))];
+    const places = [this.plot.width, this.plot.height].map((pixels, side) => Math.min(MOST_PLACES[side], Math.ceil(pixels / 4)));
     if (!this.isMap) places[0] = Math.min(400, Math.ceil(this.plot.width));
     const key = JSON.stringify([this.window, places, this.held, this.decoder.nearest, this.decoder.chosen, this.x, this.y, this.decoder.name]);
     if (key !== this.drawnFor) this.obtain(key, places);

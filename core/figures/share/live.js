@@ -7,18 +7,26 @@ import { amountAt } from "../../../readers/javascript/columns.js";
 // Counters that a picture may look up: a quarter of a second on a small machine. Places that are averaged over then.
 const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64, STRIP = 6, WIDER = 48;
 
+/** Whether so many places are many more than a picture has. */
+export const isMuchFiner = (places, shape) => productOf(places) > 2 * productOf(shape);
+
 export class Live {
   #brought = null; // no other object has it that takes over what this one knows
-  answers; columns; nearest; reach; readings; records; suited;
+  answers; columns; grid; nearest; own; reach; readings; records; suited;
 
-  /** `facts`: of one population, whose `release` the reader opened. */
-  constructor(facts, release) {
+  /** `facts`: of one population, whose `release` the reader opened; without it, it draws what it is brought alone. */
+  constructor(facts, release = null) {
     Object.assign(this, facts);
     this.exact = true;
-    this.grid = Boolean(release.sketch.inBox && release.sketch.terms);
-    this.own = release;
     this.read = [];
     this.chosen = this.suited ?? 0;
+    if (release) this.open(release);
+  }
+
+  /** Asks a release from now on. */
+  open(release) {
+    this.grid = Boolean(release.sketch.inBox && release.sketch.terms);
+    this.own = release;
   }
 
   get reading() {
@@ -112,7 +120,7 @@ export class Live {
 
   /** Whether so many places show much more than a picture has. */
   isFiner(places, { shape }, held) {
-    return productOf(this.affordable(places, held)) > 2 * productOf(shape);
+    return isMuchFiner(places, shape) && isMuchFiner(this.affordable(places, held), shape);
   }
 
   /** A picture strip by strip, so that a page answers between them; null as soon as nobody waits for it any more. */

@@ -1,17 +1,30 @@
 // The picture of a release inside a page of another program, such as the app, which says what is drawn and held.
-import { fromBase64, unpackedSteps, unzipped } from "./bytes.js";
-import { Explorer, decoderOf } from "./explorer.js";
+import { fromBase64, populationOf, unpackedSteps, unzipped } from "./bytes.js";
+import { MOST_PLACES } from "./chart.js";
+import { Explorer } from "./explorer.js";
+import { Live, isMuchFiner } from "./live.js";
 import { openRelease } from "../../../readers/javascript/release.js";
 
 const begun = async (place, data) => {
-  const [facts, release] = [await unzipped(data.facts), await openRelease(fromBase64(data.file))];
-  const listening = new AbortController();
-  const explorer = new Explorer({ decoder: decoderOf(facts, release), x: -1, y: null, held: {} }, data.said, listening.signal);
+  const facts = await unzipped(data.facts);
+  const [decoder, listening] = [new Live(facts), new AbortController()];
+  const explorer = new Explorer({ decoder, x: -1, y: null, held: {} }, data.said, listening.signal);
+  const open = async () => decoder.open(populationOf(facts, await openRelease(fromBase64(data.file))));
   let before = place.clientWidth; // its height follows from its width, and moves nothing
   const sized = new ResizeObserver(() => place.clientWidth !== before && (before = place.clientWidth) && explorer.update());
   sized.observe(place);
   listening.signal.addEventListener("abort", () => sized.disconnect());
-  return { explorer, listening };
+  return { explorer, listening, open };
+};
+
+/** Once a browser has painted what there is. */
+const painted = () => new Promise((next) => { requestAnimationFrame(() => setTimeout(next)); });
+
+/** Opens what is asked next, behind a picture that has its first answer; until then there is nothing to be asked. */
+const openedBehind = async (place, open) => {
+  place.inert = true;
+  await painted();
+  await open().finally(() => { place.inert = false; });
 };
 
 /**
@@ -34,9 +47,12 @@ export const pictured = async ({ data, parentElement, setStateValue }) => {
     place.end?.();
     place.identity = data.identity;
     place.ready = begun(place, data);
+    place.opened = null;
   }
   const given = data.given ? unpackedSteps(await unzipped(data.given)) : null;
-  const { explorer, listening } = await place.ready;
+  const { explorer, listening, open } = await place.ready;
+  const isEnough = given && !explorer.chart.shown && !isMuchFiner(MOST_PLACES, given.shape);
+  if (!isEnough) await (place.opened ??= open());
   if (place.data !== data) return end; // another run came meanwhile
   place.end = () => listening.abort();
   if (place.explorer !== explorer) place.replaceChildren(...explorer.parts);
@@ -48,5 +64,6 @@ export const pictured = async ({ data, parentElement, setStateValue }) => {
   Object.assign(explorer.controls, { x: data.x, y: data.y });
   explorer.update();
   explorer.told = (asked) => setStateValue("asked", asked);
+  place.opened ??= openedBehind(place, open);
   return end;
 };
