@@ -10,6 +10,7 @@ from core.domain import Domain
 from core.errors import BudgetError, RequestError
 from core.geometry import kernels
 from core.privacy.budget import Budget
+from core.privacy.composition import Failure
 from core.privacy.ledger.ledger import Ledger
 from core.releases.release import load
 from core.releases.rounds import convenor_steps, masking, owner_steps, round_plan
@@ -405,3 +406,45 @@ def test_a_round_whose_plan_says_no_number_of_records_takes_64_bits_and_adds_up(
     owners = Owners(tmp_path, way, 3, said={"records": None})
     assert owners.plan.bits == 64 and "at most" not in " ".join(owners.plan.describe())
     assert abs(owners.sum(owners.shares()).records - 3 * 400) < 400
+
+
+@pytest.mark.parametrize(("change", "word"), [({"came": 3}, "at least 4"), ({"heard": "f" * 64}, "other hellos")])
+def test_a_request_of_too_few_shares_or_of_other_hellos_is_answered(tmp_path, change, word):
+    """A convenor that opens a sum of fewer than the plan says sees it under less noise than was promised."""
+    owners = Owners(tmp_path, said={"honest": 2, "least": 4})
+    asked = archives.loads(ask_to_unmask(owners.plan, [*owners.hellos.values(), *owners.shares().values()]))
+    facts = asked | ({"came": asked["came"][: change["came"]]} if "came" in change else change)
+    with pytest.raises(RequestError, match=word):
+        unmask(
+            owners.plan,
+            owners.keys["owner 0"],
+            archives.dumps(facts),
+            owners.hellos.values(),
+            ledger=owners.ledger("owner 0"),
+        )
+
+
+def test_masks_of_four_owners_of_whom_three_suffice_though_two_may_tell(tmp_path):
+    with pytest.raises(RequestError, match="must be at least 6"):
+        Owners(tmp_path, said={"honest": 2, "least": 3})
+
+
+def test_owners_draw_parts_of_as_many_as_are_honest_and_keep_no_exact_sum(tmp_path, monkeypatch):
+    """Of as many as must come the honest ones alone had half of the noise that was paid for."""
+    owners, parts = Owners(tmp_path, said={"honest": 2, "least": 4}), []
+    add = owner_steps.add_part
+    monkeypatch.setattr(owner_steps, "add_part", lambda *of: parts.append(of[2]) or add(*of))
+    exact = owner_steps.exact_of(owners.plan, owners.records("owner 1"), lambda rows: None)
+    table = exact.table
+    assert table.any()
+    hellos = owners.hellos.values()
+    make_share(owners.plan, exact, owners.keys["owner 1"], ledger=owners.ledger("owner 1"), dataset="d", hellos=hellos)
+    assert set(parts) == {2} and not table.any()
+
+
+def test_what_gaussian_parts_may_be_unlike_is_paid_for(tmp_path):
+    """Their sum is near the noise that was planned, and fails to be it with a probability that is in the price."""
+    plan = Owners(tmp_path, budget=Budget(1, "1e-6"), rows=64).plan
+    failures = [event for event in plan.cost.events if isinstance(event, Failure)]
+    assert plan.planned.noises[0].distribution == "discrete_gaussian" and len(failures) == 1
+    assert plan.cost.delta > 0 == len([event for event in plan.planned.cost.events if isinstance(event, Failure)])
