@@ -284,8 +284,9 @@ def go_on(
     release : Release
         As far as it has come.
     data : object
-        The records of all periods since the beginning, or of as many as rows go back (`Living.band`), whatever
-        `core.sources.open_source` opens. Those of the periods that are released already must be what they were.
+        The records of all periods since the beginning, or, where no persons are told apart, of as many as rows go back
+        (`Living.band`), whatever `core.sources.open_source` opens. Those of the periods that are released already must
+        be what they were.
     until : str | int
         The last period that is over now, by its name or by its number from 1 on.
     ledger, dataset : Ledger | str | None, str | None
