@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +96,8 @@ def test_killed_at_random_moments_every_record_is_counted_once(folder, ledger, c
         process.kill()
         remarks.append(process.communicate()[1])
         assert process.returncode == -signal.SIGKILL
-        assert Ledger(ledger).names() == []
+        (entry,) = Ledger(ledger).status("people").releases  # whether records fit; all later runs go on with that
+        assert entry.cost.epsilon == Decimal("0.01")
     summed, add_noise = [], releases.add_noise
 
     def noted(table, *given):

@@ -101,8 +101,10 @@ def test_an_audit_of_what_is_kept(command):
     assert report["verdict"] == "pass"
     assert report["epsilon_lower"] <= 1
     assert report["runs"] == 20_000
+    assert report["exact"] and all(one["failed"] == 0 for one in report["exact"])
     words = command("audit", *SKETCH, "--epsilon", "1", "--runs", "200", "--level", "0.9999999").stdout
-    assert words.startswith("Passed: in 200 runs")
+    replayed, attacked = words.splitlines()
+    assert replayed.startswith("race: nothing escaped in") and attacked.startswith("Passed: in 200 runs")
 
 
 @pytest.mark.deep
@@ -114,7 +116,8 @@ def test_an_audit_of_what_is_broken_is_no_success(command, monkeypatch):
     monkeypatch.setattr(mechanism_audit, "add_noise", lambda table, scale: table + (add_noise(0 * table, scale)) // 4)
     result = command("audit", "--epsilon", "1", "--runs", "4000")
     assert result.exit_code == 1
-    assert result.stdout.startswith("Failed")
+    replayed, attacked = result.stdout.splitlines()
+    assert replayed.startswith("race: nothing escaped") and attacked.startswith("Failed")  # on the law's word alone
 
 
 def test_an_audit_with_too_few_runs(command):

@@ -48,8 +48,9 @@ def several(command, people_of_kinds):
 def test_one_entry_and_a_file_whose_parts_are_asked_by_name(command, several, ledger):
     release = load(several)
     assert list(release.parts) == NAMES
-    (entry,) = Ledger(str(ledger)).status("d").releases
-    assert (entry.cost.epsilon, str(entry.cost.delta)) == (4, "0.000001")
+    fitting, entry = Ledger(str(ledger)).status("d").releases  # whether records fit, and all parts
+    assert fitting.cost.epsilon + entry.cost.epsilon == 4 and str(entry.cost.delta) == "0.000001"
+    assert (release.privacy.epsilon, release.privacy.delta) == (4, entry.cost.delta)
     for name in NAMES:
         asked = command("query", several, "queries.csv", "--part", name)
         assert asked.exit_code == 0, asked.output

@@ -17,6 +17,7 @@ import pytest
 from core.cli.spending import Unfinished, billed
 from core.privacy.budget import Budget
 from core.releases.payment import LedgerAccount
+from tests.held_open import LISTED, held_open
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +31,7 @@ main()
 
 
 @pytest.mark.deep
-@pytest.mark.skipif(os.name != "posix", reason="no such signal there")
+@LISTED
 def test_a_release_that_the_system_ends_while_it_sorts_leaves_nothing_and_spends_nothing(tmp_path):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -57,7 +58,7 @@ def test_a_release_that_the_system_ends_while_it_sorts_leaves_nothing_and_spends
         text=True,
     )
     for _ in range(6000):
-        if sum(path.stat().st_size for path in temporary.rglob("*") if path.is_file()) > 10_000_000:
+        if held_open(process, temporary) > 10_000_000:
             break
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.01)

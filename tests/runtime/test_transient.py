@@ -16,6 +16,7 @@ import pytest
 
 from core.runtime import transient
 from core.runtime.transient import private_folder, sweep_folders, sweep_unfinished, unfinished, unlinked
+from tests.held_open import LISTED, held_open
 
 ROOT = Path(__file__).parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="no such signals there")
@@ -54,6 +55,7 @@ HOLDS = """
 import time
 from pathlib import Path
 from core.runtime.transient import private_folder, unfinished
+from tests.held_open import LISTED, held_open
 with private_folder() as folder, unfinished(Path("release.npz")) as file:
     (folder / "rows").write_bytes(b"private")
     file.write(b"half")
@@ -157,11 +159,10 @@ def test_a_link_and_a_file_of_another_name_are_left_alone(temporary, tmp_path):
 
 
 @pytest.mark.deep
-@posix
-def test_a_sort_that_was_killed_leaves_its_rows_until_the_next_command(temporary, tmp_path):
+@LISTED
+def test_a_sort_that_was_killed_leaves_its_folder_until_the_next_command(temporary, tmp_path):
     process = started(SORTS, tmp_path)
-    spilled = sum(path.stat().st_size for path in temporary.rglob("*") if path.is_file())
-    assert spilled > 10_000_000
+    assert held_open(process, temporary) > 10_000_000
     killed(process)
     assert len(list(temporary.iterdir())) == 1
     command = [sys.executable, "-m", "core", "sample", "--list"]
@@ -223,15 +224,14 @@ def test_an_open_file_loses_its_name_and_not_what_it_holds(tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.block", "a.tmp"] and path.read_bytes() == b"kept"
 
 
-@POSIX_ONLY
+@LISTED
 @pytest.mark.deep
 def test_a_killed_reading_leaves_no_row_behind(tmp_path):
     command = [sys.executable, "-c", SPILLING, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reading:
         assert reading.stdout.readline() == b"sorted\n"
         (folder,) = tmp_path.iterdir()
-        held = [one for one in Path(f"/proc/{reading.pid}/fd").iterdir() if str(folder) in str(one.readlink())]
-        assert sum(one.stat().st_size for one in held) > 1 << 20
+        assert held_open(reading, folder) > 1 << 20
         wait_for(lambda: not sum(one.stat().st_size for one in folder.iterdir() if one.suffix == ".tmp"))
         reading.send_signal(signal.SIGKILL)
         reading.wait()
