@@ -273,12 +273,14 @@ def _bandwidth(bandwidth: Bandwidth) -> str:
 def choice(release: Release) -> PrivateChoice | None:
     """What was privately chosen, and paid for; None where nothing was.
 
-    A file does not say what its mechanism chose for itself, but what it spent: a release made like another one has that
-    one's choices, at no cost, and two columns leave a tree nothing to choose.
+    A release made like another one has that one's choices, at no cost, and two columns leave a tree nothing to choose.
+    Of files that do not say it, it is read off what they spent, though they may have bought something else with that.
     """
     found = card_of(release.sketch).choice
     if found is None or not found.made(release.sketch):
         return None
+    if release.chose is not None:
+        return found if release.chose else None
     return found if release.privacy.rho > _rho_of_noise(release) else None
 
 

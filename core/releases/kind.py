@@ -291,7 +291,8 @@ class Choosing:
         if made.noise not in planned.noises:
             raise RuntimeError(f"The table of {self.sketch.name!r} has another noise than was paid for.")
         noised = Plan(made.noise, planned.count_noise, planned.counts, planned.cost)
-        return sealed(made.sketch, made.table, made.count, promise(made.sketch, noised, self.budget), noise_source)
+        promised = promise(made.sketch, noised, self.budget)
+        return sealed(made.sketch, made.table, made.count, promised, noise_source, bool(planned.choices))
 
 
 def with_chosen_size(sketch: LinearSketch | Adaptive, budget: Budget, records: float | None) -> LinearSketch | Adaptive:

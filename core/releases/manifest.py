@@ -29,8 +29,10 @@ VERSIONS = (FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION, LOCAL_FO
 MAX_MANIFEST = 8_000_000  # Characters of a manifest; a domain's names and categories take a million at most.
 FIELDS = ("format", "format_version", "mechanism", "parameters", "domain", "privacy", "private", "created", "software")
 # Fields that files have only where there is something to say: a number of records that was bought before the table,
-# what was found out of the columns before it, how it was made of others, of which living release it adds up periods.
-BOUGHT, FOUND, COMBINED, RUN_OF = "counted_before", "found_before", "combined", "run_of"
+# what was found out of the columns before it, how it was made of others, of which living release it adds up periods,
+# whether its mechanism chose under noise.
+BOUGHT, FOUND, COMBINED, RUN_OF, CHOSE = "counted_before", "found_before", "combined", "run_of", "chose"
+FURTHER = (BOUGHT, FOUND, COMBINED, RUN_OF, CHOSE)
 
 MOST_FOUND = 1_000_000  # Values that a file says were found.
 CHANGED = 4.0
@@ -261,6 +263,7 @@ class Manifest:
     # How several owners made it together, or of which releases of the same records it is the average, if so.
     combined: Combined | Averaged | None = None
     run_of: str = ""  # The seed of the living release whose periods it adds up, hexadecimal, where it does.
+    chose: bool | None = None  # See `Release.chose`.
 
     def to_dict(self, version: int) -> dict[str, object]:
         """A value for JSON, for a file of one version of the format."""
@@ -270,6 +273,7 @@ class Manifest:
         bought |= {} if self.finding is None else {FOUND: self.finding.to_dict()}
         bought |= {} if self.combined is None else {COMBINED: self.combined.to_dict()}
         bought |= {RUN_OF: self.run_of} if self.run_of else {}
+        bought |= {} if self.chose is None else {CHOSE: self.chose}
         return {
             "format": FORMAT,
             "format_version": version,
@@ -302,7 +306,10 @@ class Manifest:
         run_of = facts.get(RUN_OF, "")
         if RUN_OF in facts and not (isinstance(run_of, str) and re.fullmatch("[0-9a-f]{32}", run_of)):
             raise ReleaseFileError("The file does not say of which living release it adds up periods.")
-        return cls(sketch, privacy, *_origin(facts), bought, found, combined, run_of)
+        chose = facts.get(CHOSE)
+        if CHOSE in facts and type(chose) is not bool:
+            raise ReleaseFileError("The file does not say whether its mechanism chose anything under noise.")
+        return cls(sketch, privacy, *_origin(facts), bought, found, combined, run_of, chose)
 
 
 def check_describable(sketch: LinearSketch) -> None:
@@ -353,9 +360,7 @@ def parse(text: str) -> dict[str, Any]:
     if type(version) is not int or version not in VERSIONS:
         raise ReleaseFileError("The file states no version of the release format that was ever made.")
     try:
-        return exact_fields(
-            manifest, "release", (*FIELDS, *(name for name in (BOUGHT, FOUND, COMBINED, RUN_OF) if name in manifest))
-        )
+        return exact_fields(manifest, "release", (*FIELDS, *(name for name in FURTHER if name in manifest)))
     except RequestError as problem:
         raise ReleaseFileError(str(problem)) from None
 

@@ -52,6 +52,9 @@ class Release(Questions):
     # Whom bands are of, where that is not the records alone: see `core.analysis.beyond_records`. No file holds it.
     population: Population | None = None
     run_of: str = ""  # The seed of the living release whose periods it adds up: noise of two such runs goes together.
+    # Whether its mechanism chose something under noise and paid for it; None where none of its kind does, and in files
+    # from before December 2026, which do not say.
+    chose: bool | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
@@ -292,7 +295,7 @@ class Release(Questions):
     @property
     def manifest(self) -> Manifest:
         """Everything public about it but its numbers."""
-        before = self.counted_before, self.finding, self.combined, self.run_of
+        before = self.counted_before, self.finding, self.combined, self.run_of, self.chose
         return Manifest(self.sketch, self.privacy, self.private, self.created, self.software, *before)
 
     @property
@@ -347,7 +350,9 @@ class Release(Questions):
         counts = None if self.counted is None or other.counted is None else self.counted + other.counted
         table = added(self.counters, other.counters)
         before = self.counted_before and other.counted_before and self.counted_before.plus(other.counted_before)
-        return Release(self.sketch, table, counts, privacy, self.private and other.private, now(), SOFTWARE, before)
+        chose = self.chose or (other.chose if other.chose or self.chose is False else None)
+        private = self.private and other.private
+        return Release(self.sketch, table, counts, privacy, private, now(), SOFTWARE, before, chose=chose)
 
 
 def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verify: bool = False) -> Release:
@@ -363,7 +368,7 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
     made, (table, count) = file.read(source, memory, verify)
     origin = made.private, made.created, made.software
     before = made.counted_before, made.finding, made.combined
-    return Release(made.sketch, table, count, made.privacy, *origin, *before, run_of=made.run_of)
+    return Release(made.sketch, table, count, made.privacy, *origin, *before, run_of=made.run_of, chose=made.chose)
 
 
 def same_map(one: LinearSketch, other: LinearSketch) -> bool:

@@ -21,6 +21,7 @@ from ..privacy.record import BoughtCount, PrivacyRecord
 from ..runtime.environment import SOFTWARE, now
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for
+from ..sketches.registry import card_of
 from .engine.building import ExactTable
 from .release import Release
 from .stages import Known
@@ -104,9 +105,13 @@ def sealed(
     count: int | np.ndarray | None,
     privacy: PrivacyRecord,
     noise_source: NoiseSource | None,
+    chose: bool = False,
 ) -> Release:
-    """The release of a table and a count that have their noise."""
-    return Release(sketch, table, count, privacy, noise_source is None or noise_source.private, now(), SOFTWARE)
+    """The release of a table and a count that have their noise; `chose`: Whether choices under noise were paid for."""
+    private = noise_source is None or noise_source.private
+    choice = card_of(sketch).choice
+    said = chose if choice is not None and choice.made(sketch) else None
+    return Release(sketch, table, count, privacy, private, now(), SOFTWARE, chose=said)
 
 
 def promise(sketch: LinearSketch, planned: Planned, budget: Budget) -> PrivacyRecord:

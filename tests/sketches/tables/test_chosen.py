@@ -1,6 +1,7 @@
 """Pairs chosen under noise: the right ones, at the price that was paid, and never a table that moves further."""
 
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 
@@ -12,14 +13,17 @@ from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.figures.label import privacy_label
 from core.figures.meaning import choice
-from core.privacy.budget import Budget, Neighbours
-from core.privacy.calibration import largest_rho
+from core.privacy.accounting import Cost
+from core.privacy.budget import Budget, Neighbours, Sensitivity
+from core.privacy.calibration import calibrate, largest_rho
 from core.privacy.choosing.private_bounds import Grid
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
 from core.releases.bounds_and_centre import BoundsPurchase, private_bounds
 from core.releases.job import release
 from core.releases.release import load
+from core.releases.seal import showing
+from core.releases.stages import Known
 from core.sketches.adaptive import SCALE, pair_score, score_sensitivity
 from core.sketches.mechanism_audit import audit_adaptive
 from core.sketches.mechanism_spec import PublicInputs
@@ -103,6 +107,14 @@ def test_only_a_private_choice_is_said_to_be_one():
     budget = Budget(1, "1e-6")
     chosen = release(small(), _rows(), budget)
     assert choice(chosen) is not None and choice(release(chosen.sketch, _rows(), budget)) is None
+    one = Sensitivity(1, 1)
+    known = Known.having_paid(budget, [Cost.of([(one, calibrate(one, Fraction(1)))], Decimal(1))])
+    for made, chose in ((chosen, True), (release(chosen.sketch, _rows(), budget), False)):
+        shown = load(showing(made, known).to_bytes())  # as where it was counted first how many records fit
+        assert shown.privacy.epsilon == 2 and (choice(shown) is not None) == chose
+        merged = load(shown.merged(release(chosen.sketch, _rows(), Budget(2, "1e-6"))).to_bytes())
+        assert (choice(merged) is not None) == chose
+    assert choice(replace(chosen, chose=None)) is not None  # files that do not say it
     bounds = BoundsPurchase({"x": Grid(-100, 100)})
     plain = release(Tables.of(MIXED, 4), _rows(), budget, bounds=bounds)
     assert choice(plain) is None and "choosing" not in plain.sketch.parameters()
