@@ -93,3 +93,12 @@ def test_sums_pass_their_reach_no_more_often_than_is_said():
 def test_vectors_have_no_parts():
     with pytest.raises(RequestError, match="rounded each by itself"):
         part_sampler(NoiseScale("rounded_l2", Fraction(3), 4), 2)
+
+
+def test_parts_on_a_thousand_counters_fail_a_thousand_times_as_often_as_on_one():
+    """What the parts of one counter may be unlike was paid for where a person moves a thousand."""
+    noise, room = NoiseScale("discrete_gaussian", Fraction(10)), Fraction(1)
+    moved = [Sensitivity(many, many, unit_shifts=True) for many in (1, 500, 1000)]
+    once, half, often = ([(one, noise)] for one in moved)
+    failures = [failure_of_parts(each, 2, Fraction(1, 1000), room)[0].delta for each in (once, often, [*half, *half])]
+    assert failures[1] == failures[2] == 1000 * failures[0] < Fraction(1, 10**12)
