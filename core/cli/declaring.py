@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from ..domain import Column, Domain
+    from ..privacy.accounting import Cost
     from ..privacy.budget import Budget
     from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
@@ -109,6 +110,14 @@ def declared_domain(
     scale, amounts = _scales(data)
     columns = _of_amounts(columns, amounts)
     return Domain(columns, data.outside, _dropped_or_refused(missing), unit, scale or "none", data.category_distance)
+
+
+def paid_for_columns(data: DataOptions) -> tuple[tuple[Cost, ...], Budget | None]:
+    """What finding out ``--declaration`` has cost, and the promise that it was the first part of."""
+    from ..domain.declarations import Declaration
+    from ..releases.found import paid_before
+
+    return ((), None) if data.declaration is None else paid_before(Declaration.load(data.declaration).paid)
 
 
 def _usual_rule(options: ClassOptions | None) -> str:

@@ -11,7 +11,7 @@ from typer import Option
 from ..formatting.numbers import listed, percent
 from . import notation
 from .asked_release import ReleaseArgument
-from .declaring import FileOptions, declared_domain
+from .declaring import FileOptions, declared_domain, paid_for_columns
 from .output import check_table, check_writable, reading, say, write_table
 from .shared_options import DATA, DataOptions, LedgerOptions, PromiseOptions, refuse_typed, typed
 from .spending import DatasetOption, SourceArgument, billed, check_sample, dataset_name, warn_of_total
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..domain import Domain
     from ..models.classifier_choice import Choice
     from ..models.training import Chosen
+    from ..privacy.accounting import Cost
     from ..privacy.budget import Budget
     from ..releases.payment import LedgerAccount
     from ..sources import Source
@@ -231,12 +232,14 @@ def train(
 
     Everything that can be refused is refused before anything is spent.
     """
+    from ..models.classifier_choice import covering
     from ..models.linear_models import most_bytes
     from ..models.training import train_by, training_plan
     from ..models.training_task import MOST_HALVINGS, Task
     from ..privacy.ledger.account import left_of_total
     from ..releases.file import room_for
     from ..releases.payment import LedgerAccount, unit_words
+    from ..releases.seal import promised_with
 
     if released is not None or source is None:
         spent = [*typed(promise), *typed(books), *typed(data), *(["SOURCE"] if source is not None else [])]
@@ -254,11 +257,13 @@ def train(
             check_writable(out, overwrite)
         check_sample(data, source)
         opened, budget, domain = file.open(source), promise.budget(), declared_domain(data)
+        paid, within = paid_for_columns(data)
+        promised_with(budget, paid)  # whose digits are refused before anything is spent
         ledger = books.open()
         name = dataset or dataset_name(source, ledger.names())
         bill.payer = payer = LedgerAccount(ledger, name, budget, unit_words(domain.unit))
         if chosen:
-            out = choose(opened, domain, target, budget, payer, records, out)
+            out = choose(opened, domain, target, budget, payer, records, out, paid)
         else:
             plan = training_plan(
                 domain,
@@ -274,6 +279,7 @@ def train(
             )
             with room_for("model", out, most_bytes(Task(domain, target), MOST_HALVINGS)) as written:
                 model = train_by(plan, opened, payer, _announced)
+                model = covering(model, paid, promised_with(budget, paid, within, plan.cost))
                 written.write(model.to_bytes())
     warn_of_total(payer, str(bill.promise), "this model spends")
     if not chosen:
@@ -326,18 +332,27 @@ def check_places(out: Path, overwrite: bool) -> None:
 
 
 def choose(
-    source: Source, domain: Domain, target: str, budget: Budget, payer: LedgerAccount, records: int | None, out: Path
+    source: Source,
+    domain: Domain,
+    target: str,
+    budget: Budget,
+    payer: LedgerAccount,
+    records: int | None,
+    out: Path,
+    paid: tuple[Cost, ...],
 ) -> Path:
     """Choose, write the file with the ending of its kind, and say what it is."""
-    from ..models.classifier_choice import choose_classifier, chosen_among
+    from ..models.classifier_choice import choose_classifier, chosen_among, covering
     from ..models.linear_models import LinearModel, most_bytes
     from ..models.training_task import Task
     from ..releases.file import room_for
+    from ..releases.seal import promised_with
 
     # Under its own name once its kind is known, which takes no room.
     nameless = out.with_name(f".{out.stem}.chosen")
     with room_for("classifier", nameless, most_bytes(Task(domain, target)) + OF_TABLES) as written:
-        made = choose_classifier(source, domain, target, budget, payer, records, _announce)
+        chosen = choose_classifier(source, domain, target, budget, payer, records, _announce)
+        made = covering(chosen, paid, promised_with(budget, paid))
         model = isinstance(made, LinearModel)
         if isinstance(made, LinearModel):
             written.write(made.to_bytes())

@@ -11,7 +11,15 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from . import notation
-from .declaring import FileOptions, declared_domain, declared_sketch, pairs_worth_it, say_presets, with_size
+from .declaring import (
+    FileOptions,
+    declared_domain,
+    declared_sketch,
+    paid_for_columns,
+    pairs_worth_it,
+    say_presets,
+    with_size,
+)
 from .discovering import LabelsOption, asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
 from .mechanisms import warn_of_wide_column
@@ -203,7 +211,9 @@ def release(
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         payer = payer_opened(sketch.domain.unit)
         keeping = None
-        bought_anew = [one for one in known.bought if one.stage != Fitting.name]  # a table differs with what was found
+        bought_anew = [  # a table differs with what was found
+            one for one in known.bought if one.stage != Fitting.name and one not in plan.known.bought
+        ]
         if purchase is None and not bought_anew and not sketch.chooses:
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
         job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, known=known, say=say)
@@ -311,7 +321,8 @@ def _plan(
         _say_bought(known, any(isinstance(stage, Spread) for stage in stages))
         return kind_of(_sketch(data, shape, supposed(known), known.left, purchase), known.left, bounds=purchase)
 
-    return PurchasePlan(stages, Known(budget, records), made, ordinary if stages else None)
+    paid, within = paid_for_columns(data)
+    return PurchasePlan(stages, Known.having_paid(budget, paid, records, within), made, ordinary if stages else None)
 
 
 def _domain_of_chosen_parts(data: DataOptions, shape: SketchOptions) -> Domain | None:

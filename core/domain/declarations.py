@@ -228,11 +228,14 @@ class Declaration:
         Sentences on bounds that come from common knowledge, to be shown to the owner.
     says_missing : bool
         Whether it says of any column what happens to records that miss a value; where it does not, tables count them.
+    paid : str
+        What finding it out has cost, as JSON (`core.releases.found.paid_before`); "" where it was said.
     """
 
     domain: Domain
     presets: tuple[str, ...] = ()
     says_missing: bool = False
+    paid: str = ""
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -250,7 +253,7 @@ class Declaration:
         RequestError: In one sentence that names the column, and what is wrong with it.
         """
         facts = mapping_of(text, "The declaration")
-        check_known(facts, ("record", "unit", "columns", *RULES), "The declaration")
+        check_known(facts, ("record", "unit", "paid", "columns", *RULES), "The declaration")
         named = facts.get("columns")
         if not isinstance(named, dict) or not named:
             raise RequestError("The declaration needs columns: a name each, and what anyone could have in it.")
@@ -271,7 +274,7 @@ class Declaration:
         record = str(facts.get("record", ""))
         domain = Domain(tuple(columns), unit=_unit(facts.get("unit")), record=record, **rules)
         of_columns = any(isinstance(entry, dict) and "on_missing" in entry for entry in named.values())
-        return cls(domain, tuple(presets), "missing" in facts or of_columns)
+        return cls(domain, tuple(presets), "missing" in facts or of_columns, str(facts.get("paid", "")))
 
     @property
     def record(self) -> str:
@@ -288,6 +291,8 @@ class Declaration:
         for rule in RULES:
             if getattr(self.domain, rule) != defaults[rule] or (rule == "missing" and self.says_missing):
                 lines.append(f"{rule}: {in_flow(getattr(self.domain, rule))}")
+        if self.paid:
+            lines.append(f"paid: {in_flow(self.paid)}")
         lines.append("columns:")
         lines += [f"  {in_flow(name)}: {in_flow(facts)}" for name, facts in stated(self.domain.columns).items()]
         return "\n".join(lines) + "\n"

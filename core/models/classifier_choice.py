@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -25,19 +25,21 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..releases.forecast.scales import by_coordinates
 from ..releases.payment import LedgerAccount
 from ..releases.purchase_plan import PurchasePlan, Settled
-from ..releases.seal import promising, showing
+from ..releases.release import Release
+from ..releases.seal import covering_bounds, promising, showing
 from ..releases.stages import ORDINARY, Count, Known, Spread, Stage
 from ..sketches.classes import Classes
 from ..sources import Source
 from ..sources.frames_and_arrays import Drawn
 from .class_counts import SAME_FOR_ALL, largest_of
 from .entrants import Counts, Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
-from .linear_models import LinearModel
+from .linear_models import LinearModel, NumberModel
 from .prospects import Prospect, prospect
 from .record_vectors import MAX_NUMBERS
 from .training_task import Task
 
 AMONG = "chosen among"  # Of the details of a model: the titles of what it was chosen from, with semicolons between.
+Shown = TypeVar("Shown", bound=Release | LinearModel | NumberModel)
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,14 @@ def _signed(won: Way[File], among: Sequence[str], budget: Budget, plan: ChoicePl
         return replace(file, budget=budget, method=f"{file.method}, chosen among {len(among)} ways", details=details)
     named = replace(file, sketch=replace(cast(Classes, file.sketch), among=tuple(among)))
     return promising(named, budget, plan.cost.rho)
+
+
+def covering(made: Shown, costs: Sequence[Cost], promised: Budget) -> Shown:
+    """The file with a promise that covers what it shows of its columns, too: `releases.seal.covering_bounds`."""
+    if not costs:
+        return made
+    shown = covering_bounds(made, costs, promised) if isinstance(made, Release) else replace(made, budget=promised)
+    return cast(Shown, shown)
 
 
 def choose_classifier(

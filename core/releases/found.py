@@ -1,5 +1,6 @@
 """What was found out of a table's columns under a promise, and the declaration that it comes to."""
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -176,12 +177,14 @@ class Discovered:
     @property
     def declaration(self) -> Declaration:
         """The same as a declaration, to be corrected like any other."""
-        return Declaration(self.domain)
+        return Declaration(self.domain, paid=paid_text(self.cost, self.whole))
 
     def text(self) -> str:
         """A declaration file, which says of every column whether it was found and of those left out why."""
         said = {one.name for one in self.columns if one.said}
         lines = [f"# What is marked as found was bought for {self.price}; to correct it costs nothing."]
+        if self.cost is not None:
+            lines.append("# A release or a model of it shows what was found, and so promises what that has cost, too.")
         head, listed = self.declaration.text().split("columns:\n")
         lines += [*head.splitlines(), "columns:"]
         entries = stated(self.domain.columns)
@@ -307,3 +310,26 @@ def found_plainly(name: str, one: Format, missing: Measured) -> FoundColumn:
 def noticeable(count: float, error: float) -> bool:
     """Whether a noisy number is more than noise."""
     return count > OCCUPIED * error
+
+
+def paid_text(cost: Cost | None, whole: Budget) -> str:
+    """What finding columns out has cost, and the promise that it was the first part of, for a declaration."""
+    if cost is None:
+        return ""
+    return json.dumps({"cost": cost.to_dict(), "whole": budget_to_dict(whole)}, separators=(",", ":"))
+
+
+def paid_before(paid: str) -> tuple[tuple[Cost, ...], Budget | None]:
+    """What `paid_text` wrote, for `Known.having_paid`; nothing of "". RequestError for anything else."""
+    if not paid:
+        return (), None
+    try:
+        record = json.loads(paid)
+        return (Cost.from_dict(record["cost"]),), Budget(**record["whole"])
+    except (ValueError, TypeError, KeyError, ArithmeticError):
+        raise RequestError("What the declaration says was paid for it cannot be read: find it out again.") from None
+
+
+def budget_to_dict(budget: Budget) -> dict[str, str]:
+    """A promise for JSON, as `Budget` takes it."""
+    return {"epsilon": str(budget.epsilon), "delta": str(budget.delta), "neighbours": str(budget.neighbours)}

@@ -33,7 +33,7 @@ from ..privacy.accounting import Cost, admits_each
 from ..privacy.budget import Budget, PrivacyUnit
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.ledger_store import LedgerDamaged
-from .found import Discovered
+from .found import Discovered, budget_to_dict
 from .manifest import Finding
 from .release_store import NAMED, PAID, public_name, said_in_names, shelf_of
 
@@ -339,11 +339,6 @@ class Purchase:
             Finding.from_dict(record["kept"]),
             said=record.get("said", {}),
         )
-
-
-def budget_to_dict(budget: Budget) -> dict[str, str]:
-    """A promise for JSON, as `Budget` takes it."""
-    return {"epsilon": str(budget.epsilon), "delta": str(budget.delta), "neighbours": str(budget.neighbours)}
 
 
 class Purchases:

@@ -105,7 +105,8 @@ class PurchasePlan(Generic[Made]):
         left = known.left
         parts = sum((Fraction(cost.epsilon) for cost in known.costs), Fraction(left.epsilon))
         whole = sum((Fraction(cost.epsilon) for cost in self.known.costs), Fraction(self.known.left.epsilon))
-        slack = any(cost.delta for cost in known.costs) or left.delta > self.known.left.delta
+        bought = known.costs[len(self.known.costs) :]
+        slack = any(cost.delta for cost in bought) or left.delta > self.known.left.delta
         if parts != whole or slack or made.cost.epsilon > left.epsilon or made.cost.delta > left.delta:
             raise RuntimeError("What is bought and what follows from it do not add up to the promise.")
         return made

@@ -164,10 +164,12 @@ def promised_with(
     `within`: Such a promise. `own`: Of the release, once it is planned.
     """
     costs = tuple(costs)
-    if within is not None and own is not None and admits_each((), (*costs, own), within.epsilon, within.delta):
-        return within
     epsilon = sum((Fraction(cost.epsilon) for cost in costs), Fraction(budget.epsilon))
     delta = sum((Fraction(cost.delta) for cost in costs), Fraction(budget.delta))
+    less = within is not None and (within.epsilon < epsilon or within.delta < delta)
+    if within is not None and less and own is not None:
+        if admits_each((), (*costs, own), within.epsilon, within.delta):
+            return within
     promised = exact_decimal(epsilon, "The promise"), exact_decimal(delta, "The promise")
     return replace(budget, epsilon=promised[0], delta=promised[1])
 
@@ -192,7 +194,9 @@ def covering_bounds(release: Release, costs: Iterable[Cost], promised: Budget | 
     rho = privacy.rho + total_rho(event for cost in costs for event in cost.events)
     # Who is in all parts loses no more than each release promises, which may be less than what was paid for it.
     most = [exact_decimal(privacy.releases * Fraction(one), "The promise") for one in (epsilon, delta)]
-    overlaps = replace(privacy, overlap_epsilon=min(overlap, most[0]), overlap_delta=min(later, most[1]))
+    overlaps = replace(
+        privacy, overlap_epsilon=max(epsilon, min(overlap, most[0])), overlap_delta=max(delta, min(later, most[1]))
+    )
     return replace(release, privacy=replace(overlaps, epsilon=epsilon, delta=delta, rho=rho))
 
 

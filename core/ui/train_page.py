@@ -14,7 +14,7 @@ from ..figures.model_figures import EXPLAINED, RIGHT, training_figure, training_
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import amount, listed, percent, significant, size
 from ..models.class_counts import SAME_FOR_ALL
-from ..models.classifier_choice import Choice, choose_classifier, chosen_among
+from ..models.classifier_choice import Choice, choose_classifier, chosen_among, covering
 from ..models.entrants import File
 from ..models.linear_models import Model
 from ..models.monotone import directions_of
@@ -26,7 +26,7 @@ from ..privacy.ledger.account import Account, price
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import LedgerAccount, spending, unit_words
 from ..releases.release import Release
-from ..releases.seal import covering_bounds, promised_with
+from ..releases.seal import promised_with
 from .frame.marks import Visibility, facts, main_action, note, odds_sentence, offer, rail, show
 from .frame.navigation import CLASSIFY
 from .frame.session import OwnData, Session
@@ -339,7 +339,7 @@ def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model | File:
     if isinstance(wish.trainer, Choice):
         facts = wish.trainer
         made = choose_classifier(own.source, facts.domain, facts.label, wish.budget, payer, facts.records)
-        return covering_bounds(made, own.costs, wish.promised)
+        return covering(made, own.costs, wish.promised or wish.budget)
     wanted = Chosen(wish.trainer, wish.budget, directions=wish.directions)
     model = wanted.fit(own.source, spending(payer, wish.cost, wish.trainer))
-    return replace(model, budget=wish.promised) if own.costs else model
+    return covering(model, own.costs, wish.promised or wish.budget)

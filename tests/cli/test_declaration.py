@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from core import Budget, Categorical, Declaration, load
+from core import Budget, Categorical, Declaration, load, load_model
 from core.cli.discovering import say_found
 from core.domain import Dates, PrivacyUnit
 from core.privacy.budget import EACH_RECORD
-from core.releases.found import Discovered, FoundColumn, Measured
+from core.releases.found import Discovered, FoundColumn, Measured, paid_before
 from tests.cli.conftest import refused
 
 BOOK = """variable,type,min,max,values,missing
@@ -244,6 +245,24 @@ def test_discover_is_a_command_of_its_own_and_what_declare_does_with_that_option
         "1e-5",
     )
     assert command("release", table, *release, "--out", "own.npz").exit_code == 0
+
+
+@pytest.mark.thorough
+def test_a_release_and_a_model_of_columns_that_commands_found_promise_what_that_cost_too(command, table):
+    """The page's did; those of commands showed ranges that had cost a tenth, and promised the table alone."""
+    found = command("discover", table, "--epsilon", "20", "--delta", "0.0001", "--dataset", "d", "--out", "own.yaml")
+    assert found.exit_code == 0, found.output
+    paid = paid_before(Declaration.load("own.yaml").paid)[0][0]
+    rest = re.search(r"may spend (--epsilon) (\S+) (--delta) ([\d.]+\d)", " ".join(found.stderr.split())).groups()
+    own = ("--declaration", "own.yaml", "--dataset", "d", *rest)
+    made = command("release", table, *own, "--mechanism", "tables", "--out", "own.npz")
+    assert made.exit_code == 0, made.output
+    assert (load("own.npz").privacy.epsilon, load("own.npz").privacy.delta) == (20, Decimal("0.0001"))
+    command("ledger", "add", "e", "--epsilon", "100", "--delta", "0.001")  # another, of which it was no first part
+    alone = ("--declaration", "own.yaml", "--dataset", "e", "--epsilon", "20", "--delta", "0.0001")
+    made = command("train", table, *alone, "--target", "age", "--out", "age.json")
+    assert made.exit_code == 0, made.output
+    assert load_model("age.json").budget.epsilon == 20 + paid.epsilon
 
 
 @pytest.mark.thorough

@@ -32,7 +32,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases import discovery_stage
 from core.releases.discovery import bought_alone, by_forecast, expected_loss, format_words, loss_words
 from core.releases.discovery_reading import Scale, Second, Votes
-from core.releases.found import SURELY, Finding, Measured, found_category
+from core.releases.found import SURELY, Finding, Measured, found_category, paid_before
 from core.sources import open_source
 from tests.releases.conftest import PEOPLE, PROMISE
 
@@ -65,6 +65,16 @@ def test_what_was_found_is_a_declaration_like_any_other(found):
     again = Declaration.of(found.text())
     assert again.domain == found.domain
     assert "# found" in found.text() and found.price in found.text()
+
+
+def test_a_declaration_that_was_found_says_what_it_cost_so_that_files_of_it_promise_that(found):
+    """Its ranges are in every file that is made of it, and commands promised the price of the table alone."""
+    again = Declaration.of(found.text())
+    assert paid_before(again.paid) == ((found.cost,), found.whole) and again.text().count("\npaid: ") == 1
+    assert paid_before("") == ((), None) and not Declaration(found.domain).paid
+    for wrong in ("0.1", "{}", '{"cost": {}, "whole": {}}', again.paid.replace("rho", "tau")):
+        with pytest.raises(RequestError, match="What the declaration says was paid for it cannot be read"):
+            paid_before(wrong)
 
 
 def test_what_a_file_keeps_of_it_reads_back(found):
