@@ -1,5 +1,7 @@
 """Data: three decisions (which records, who is one person, how much privacy), and a table of everything else."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.domain import Domain
@@ -8,6 +10,7 @@ from core.domain.drafts import person_among
 from core.errors import RequestError
 from core.formatting.escapes import in_markdown
 from core.privacy.ledger.log import Did
+from core.releases.payment import Purchase
 from core.sources.public_tables import Sample, sample
 from core.ui.column_form import column_table, used_columns
 from core.ui.declaration_draft import ColumnDraft, Declaration, keep, restore
@@ -140,10 +143,10 @@ def consequences(declared: Declaration) -> None:
         facts([("Every value in every row", ""), ("The exact number of rows", ""), ("The name of the file", "")])
 
 
-def keep_declaration(declared: Declaration) -> None:
+def keep_declaration(declared: Declaration, bought: Sequence[Purchase]) -> None:
     """Hand out what was declared as a file, for the next time, the command line and Python."""
     try:
-        text = declared.file()
+        text = declared.file(bought)
     except RequestError:
         return  # the button below says what is wrong
     with st.expander("Keep this declaration as a file", type="compact"):
@@ -161,7 +164,7 @@ def finish(visitor: Session, records: Records, declared: Declaration, decision: 
             find(visitor, records, decision)
         return
     if not missing:
-        keep_declaration(declared)
+        keep_declaration(declared, visitor.purchases.made_of(records.number))
     if not main_action("Use this data", missing, "data-use", "Nothing is released by this; the next page does that."):
         return
     try:

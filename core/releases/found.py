@@ -177,7 +177,7 @@ class Discovered:
     @property
     def declaration(self) -> Declaration:
         """The same as a declaration, to be corrected like any other."""
-        return Declaration(self.domain, paid=paid_text(self.cost, self.whole))
+        return Declaration(self.domain, paid=paid_text([] if self.cost is None else [(self.cost, self.whole)]))
 
     def text(self) -> str:
         """A declaration file, which says of every column whether it was found and of those left out why."""
@@ -312,20 +312,17 @@ def noticeable(count: float, error: float) -> bool:
     return count > OCCUPIED * error
 
 
-def paid_text(cost: Cost | None, whole: Budget) -> str:
-    """What finding columns out has cost, and the promise that it was the first part of, for a declaration."""
-    if cost is None:
-        return ""
-    return json.dumps({"cost": cost.to_dict(), "whole": budget_to_dict(whole)}, separators=(",", ":"))
+def paid_text(bought: Iterable[tuple[Cost, Budget]]) -> str:
+    """What finding columns out has cost, each with the promise that it was the first part of, for a declaration."""
+    written = [{"cost": cost.to_dict(), "whole": budget_to_dict(whole)} for cost, whole in bought]
+    return json.dumps(written, separators=(",", ":")) if written else ""
 
 
 def paid_before(paid: str) -> tuple[tuple[Cost, ...], Budget | None]:
-    """What `paid_text` wrote, for `Known.having_paid`; nothing of "". RequestError for anything else."""
-    if not paid:
-        return (), None
+    """Costs that `paid_text` wrote, and a single one's promise, for `Known.having_paid`; RequestError of others."""
     try:
-        record = json.loads(paid)
-        return (Cost.from_dict(record["cost"]),), Budget(**record["whole"])
+        bought = [(Cost.from_dict(one["cost"]), Budget(**one["whole"])) for one in json.loads(paid or "[]")]
+        return tuple(cost for cost, _ in bought), bought[0][1] if len(bought) == 1 else None
     except (ValueError, TypeError, KeyError, ArithmeticError):
         raise RequestError("What the declaration says was paid for it cannot be read: find it out again.") from None
 

@@ -11,7 +11,7 @@ file of the same columns begins with it, too. Of strangers, and where others are
 import csv
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -29,6 +29,7 @@ from ..figures.meaning import column_values
 from ..formatting.numbers import count, number
 from ..privacy.ledger.ledger_records import named_after
 from ..privacy.ledger.ledger_store import default_place
+from ..releases.found import paid_text
 from ..releases.payment import Purchase
 from ..sources import ColumnInfo
 from .frame.marks import note
@@ -233,9 +234,10 @@ class Declaration:
             found += columns_of(f"{north.name}, {east.name}", facts)
         return tuple(found)
 
-    def file(self) -> str:
+    def file(self, bought: Iterable[Purchase]) -> str:
         """The declaration as a file that command line and Python read; RequestError while something is missing."""
-        return DeclaredTable(self.domain(), says_missing=True).text()
+        paid = paid_text([(one.cost, one.whole) for one in bought])
+        return DeclaredTable(self.domain(), says_missing=True, paid=paid).text()
 
     @property
     def longest(self) -> dict[str, float]:

@@ -72,7 +72,7 @@ def test_a_declaration_that_was_found_says_what_it_cost_so_that_files_of_it_prom
     again = Declaration.of(found.text())
     assert paid_before(again.paid) == ((found.cost,), found.whole) and again.text().count("\npaid: ") == 1
     assert paid_before("") == ((), None) and not Declaration(found.domain).paid
-    for wrong in ("0.1", "{}", '{"cost": {}, "whole": {}}', again.paid.replace("rho", "tau")):
+    for wrong in ("0.1", "[{}]", '[{"cost": {}, "whole": {}}]', again.paid.replace("rho", "tau")):
         with pytest.raises(RequestError, match="What the declaration says was paid for it cannot be read"):
             paid_before(wrong)
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import Budget
+from core import Budget, Declaration
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Reading
 from core.domain.column_entries import NO, YES
 from core.domain.drafts import person_among
 from core.formatting.numbers import amount, rounded_down
 from core.privacy.ledger.ledger import Ledger
+from core.releases.found import paid_before
 from core.ui.frame.navigation import DATA, TRAIN
 from core.ui.frame.session import KEY
 from core.ui.own_data.picking_records import SAMPLE
@@ -267,6 +268,8 @@ def test_what_nobody_said_is_found_out_stands_in_the_form_and_can_be_corrected(l
     app = found(with_file(MANY))
     assert not app.exception and not app.error and "· found" in shown(app)
     name = app.session_state[KEY].dataset
+    (kept,) = [one.value for one in app.code if "columns:" in one.value]  # a file of it promises what that has cost
+    assert paid_before(Declaration.of(kept).paid) == ((ledger.status(name).releases[0].cost,), Budget(1, "1e-6"))
     status = ledger.status(name)
     assert (status.epsilon, len(status.releases)) == (3, 1) and "Found out for a tenth of ε = 1.0" in shown(app)
     number = app.session_state[KEY].records.number

@@ -146,7 +146,7 @@ def test_what_a_column_is_read_as_is_the_owners_choice():
         Categorical("town", ("x", "y", "other", "missing"), missing_category="missing", unknown_category="other"),
         *position("lat", "lon", 45, 46, 4, 5, Reading()),
     )
-    assert DeclaredTable.of(declared(at).file()).domain.names == domain.names
+    assert DeclaredTable.of(declared(at).file(())).domain.names == domain.names
 
 
 def test_no_value_is_ever_shown_and_free_text_has_ways_out():
