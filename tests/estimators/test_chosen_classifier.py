@@ -13,6 +13,7 @@ from core.estimators import (
     chosen_classifier,
 )
 from core.estimators.private import as_table
+from core.models.class_counts import SAME_FOR_ALL
 from core.privacy.ledger.ledger import Ledger
 
 FACTS = {"classes": ["in", "out"], "bounds": (-4, 4), "records": 8000}
@@ -44,7 +45,8 @@ def test_the_one_that_predicts_is_kept_for_one_entry(ring, tmp_path, delta, neig
     assert entry.cost.epsilon == EPSILON and float(entry.cost.delta) == delta
     privacy = made.chosen_.release_.privacy
     assert (privacy.epsilon, float(privacy.delta)) == (EPSILON, delta) and privacy.rho >= entry.cost.rho
-    assert sorted(set(name.split(",")[0] for name in made.candidates_)) == sorted(type(one).__name__ for one in three())
+    named = {name.split(",")[0] for name in made.candidates_}
+    assert named == {SAME_FOR_ALL, *(type(one).__name__ for one in three())}
     assert np.allclose(made.predict_proba(ring[0][:50]).sum(axis=1), 1)
 
 
@@ -74,9 +76,14 @@ def test_nothing_is_spent_on_candidates_that_cannot_be(ring, tmp_path):
 
 @pytest.mark.deep
 def test_usual_candidates_and_a_bought_number_of_records(ring):
+    """Squares of columns tell a ring's inside from its outside, and nothing but closeness the squares of a board."""
     facts = {**FACTS, "records": None}
     made = PrivateChosenClassifier(**facts, epsilon=4).fit(*ring)
-    assert made.score(*ring) > 0.9 and isinstance(made.chosen_, PrivateKernelClassifier)
+    assert made.score(*ring) > 0.9 and isinstance(made.chosen_, PrivateLogisticRegression)
+    X = np.random.default_rng(1).uniform(-4, 4, (8000, 2))
+    board = X, np.where((X // 2).sum(axis=1) % 2, "out", "in")
+    made = PrivateChosenClassifier(**facts, epsilon=4).fit(*board)
+    assert made.score(*board) > 0.9 and isinstance(made.chosen_, PrivateKernelClassifier)
     assert made.chosen_.release_.privacy.epsilon == 4 and made.chosen_.release_.sketch.among == tuple(made.candidates_)
 
 

@@ -32,7 +32,7 @@ CANARY = {"x": [1.0] * 5, "kind": ["yes"] * 4 + ["no"]}
 CALM = {"x": [1.0] * 5, "kind": ["yes"] * 5}
 LEVEL = 1 - 1e-8
 PAIRS = {"add_remove": (CANARY, CROWD), "replace_one": (CANARY, CALM)}
-SHORTER = {"newton": 8, "tuned-amp": 64, "frank-wolfe": 8, "sgd": 64, "dp-sgd": 256}
+SHORTER = {"newton": 8, "descent": 8, "tuned-amp": 64, "frank-wolfe": 8, "sgd": 64, "dp-sgd": 256}
 """Methods that show less of their noise, and so are run more often, and how many times too short it is to be found."""
 METHODS = {
     "objective": PureLogistic(LINE, "kind"),
