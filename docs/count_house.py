@@ -37,7 +37,7 @@ AT_MOST = {
     "orchestrations outside releases": 0,
     "registries besides cards": 0,
     "rooms at the top": 18,
-    "files of more than 400 lines": 14,
+    "files of more than 400 lines": 13,
     "files": 450,
 }
 """What was reached: a test refuses more."""
