@@ -1,5 +1,7 @@
 """DuckDB as a streaming reader: locked down, bounded in memory, and silent about values when it fails."""
 
+from __future__ import annotations  # its types name duckdb, which may be missing
+
 import os
 import re
 import shutil

@@ -38,7 +38,6 @@ def test_what_is_there_is_there():
         check_extra("wings_of_wax", "air", "Flying")
 
 
-@pytest.mark.deep
 def test_every_module_but_those_of_the_pages_can_be_imported():
     done = run("""
 import pkgutil, importlib, core
