@@ -19,7 +19,7 @@ from core.privacy.noise.divided_noise import add_part
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.privacy.replay.laws import CounterNoise, NoisePart
-from core.privacy.replay.tape import Draw, Tape
+from core.privacy.replay.tape import Draw, Tape, recording, tossed
 
 LAPLACE = NoiseScale("discrete_laplace", Fraction(1))
 DATA, NEIGHBOUR = pd.DataFrame({"x": [1.0, 2.0, 3.0]}), pd.DataFrame({"x": [1.0, 2.0]})
@@ -186,3 +186,16 @@ def test_no_more_is_said_to_be_used_than_was_promised_where_nothing_is_wrong(mon
     monkeypatch.setattr(replaying, "epsilon_of", lambda losses, delta: 1.5)
     assert found(sound, paid=True).reached == 1.0 and found(sound, paid=True).passed
     assert not found(lambda records, world: len(records)).passed
+
+
+def test_nobody_tosses_coins_where_there_is_nobody():
+    """Records of several columns of which nobody is left: the replay itself broke."""
+
+    def heads(number):
+        return np.ones(number, dtype=bool)
+
+    with recording(Tape()) as first:
+        assert tossed("each by itself", np.ones((1, 3)), heads).tolist() == [True]
+    with recording(Tape(first)) as again:
+        assert tossed("each by itself", np.ones((0, 3)), heads).tolist() == []
+    assert again.lemmas == first.lemmas

@@ -300,8 +300,7 @@ def tossed(
 
 
 def _bytes(records: np.ndarray) -> list[bytes]:
-    rows = np.ascontiguousarray(records).reshape(len(records), -1)
-    return [row.tobytes() for row in rows]
+    return [row.tobytes() for row in np.ascontiguousarray(records)]
 
 
 def _copy(value: Any) -> Any:
