@@ -172,8 +172,7 @@ def half_the_price(monkeypatch):
 def ledger_that_never_refuses(monkeypatch):
     from core.privacy.ledger import ledger
 
-    monkeypatch.setattr(ledger, "admits", lambda *facts: True)
-    monkeypatch.setattr(ledger, "_refusal", lambda *facts: None)
+    monkeypatch.setattr(ledger, "check_allowed", lambda *facts: None)
 
 
 def stated_lower(monkeypatch):
