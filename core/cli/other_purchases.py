@@ -232,7 +232,6 @@ def train(
 
     Everything that can be refused is refused before anything is spent.
     """
-    from ..models.classifier_choice import covering
     from ..models.linear_models import most_bytes
     from ..models.training import train_by, training_plan
     from ..models.training_task import MOST_HALVINGS, Task
@@ -276,10 +275,11 @@ def train(
                 waves=waves,
                 products=products,
                 monotonic_cst=notation.parse_directions(monotonic_cst or ()),
+                paid=paid,
+                within=within,
             )
             with room_for("model", out, most_bytes(Task(domain, target), MOST_HALVINGS)) as written:
                 model = train_by(plan, opened, payer, _announced)
-                model = covering(model, paid, promised_with(budget, paid, within, plan.cost))
                 written.write(model.to_bytes())
     warn_of_total(payer, str(bill.promise), "this model spends")
     if not chosen:

@@ -31,6 +31,7 @@ from ..privacy.noise.randomness import SeededSource
 from ..releases.forecast.reference_population import REFERENCE_POINTS, following, reference_populations, tied_together
 from ..releases.payment import LedgerAccount, payer_of, spending
 from ..releases.purchase_plan import PurchasePlan, Settled
+from ..releases.seal import promised_with
 from ..releases.stages import ORDINARY, Count, Known
 from ..runtime.parameters import Registry
 from ..sources import FileReading, Source, open_source
@@ -310,10 +311,13 @@ def training_plan(
     products: int | None = None,
     monotonic_cst: Declared = None,
     composable: bool = True,
+    paid: Sequence[Cost] = (),
+    within: Budget | None = None,
 ) -> PurchasePlan[Chosen]:
     """What is bought first, and what is trained: a count where the method follows from how many records there are.
 
-    A method that is named takes its usual steps, and straight lines, where neither records nor curves are said.
+    A method that is named takes its usual steps, and straight lines, where neither records nor curves are said. `paid`:
+    What finding out the columns has cost before, of which a promise of everything was `within`: the model covers it.
     """
     directions = directions_of(Task(domain, label, radius, waves=waves or 0, products=products or 0), monotonic_cst)
     waves, products = (0, 0) if directions else (waves, products)
@@ -339,7 +343,7 @@ def training_plan(
         return Chosen(settled, known.left, directions=directions)
 
     stages = [Count(domain)] if method == AUTO and records is None else []
-    return PurchasePlan(stages, Known(budget, records or ORDINARY), made)
+    return PurchasePlan(stages, Known.having_paid(budget, paid, records or ORDINARY, within), made)
 
 
 def train_by(
@@ -358,11 +362,12 @@ def train_by(
         payer.check(expected.cost)
 
     def trained(settled: Settled[Chosen]) -> LinearModel | NumberModel:
-        chosen = settled.made
+        chosen, known = settled.made, settled.known
         say(chosen)
-        return chosen.fit(source, spending(payer, chosen.cost, chosen.trainer))
+        promised = promised_with(known.left, known.costs, known.within, chosen.cost)
+        return replace(chosen.fit(source, spending(payer, chosen.cost, chosen.trainer)), budget=promised)
 
-    return replace(plan.carried_out(source, payer, trained), budget=plan.known.left)
+    return plan.carried_out(source, payer, trained)
 
 
 def train(

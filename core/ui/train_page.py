@@ -187,7 +187,8 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
         trainer = _method(found, Choice(own.domain, str(target), budget, records) if several else None)
         directions = directions_of(Task(own.domain, str(target)), declared)
         wish = Wish(trainer, budget, account, secrets.token_hex(16), directions)
-        wish = replace(wish, promised=promised_with(budget, own.costs, own.within, wish.cost))
+        settled = None if isinstance(trainer, Choice) else wish.cost  # a choice may buy first what changes it
+        wish = replace(wish, promised=promised_with(budget, own.costs, own.within, settled))
         refused = account.after(wish.cost).refusal
     except RequestError as error:
         st.error(in_markdown(error))

@@ -14,16 +14,22 @@ import pytest
 from core import Budget, Domain, Ledger, load_model, train
 from core.domain import PrivacyUnit, Vector
 from core.errors import BudgetError, RequestError
+from core.formatting.numbers import rounded_down
+from core.models import training
 from core.models.objective_perturbation import ObjectivePerturbation, PureLogistic
 from core.models.training import (
     METHODS,
     NUMBER_METHODS,
+    Offer,
     forecast_curve,
     offers,
     rehearse_training,
+    train_by,
     trainer_of,
+    training_plan,
     yardsticks,
 )
+from core.privacy.accounting import Reserve
 from core.privacy.budget import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource, SystemSource
@@ -222,3 +228,22 @@ def test_the_mean_of_everyone_is_not_taken_for_what_others_say_whatever_the_numb
         first = offers(domain, last, budget, composable=True, records=10_000)[0]
         assert first.method != "mean" and first.rehearsal.right > 0.25
     assert 0.3 < yardsticks(domain, last)[1] < 0.6
+
+
+def test_a_model_of_columns_that_were_found_promises_by_what_was_trained_and_not_by_what_was_expected(monkeypatch):
+    """Gaussian noise fits into the promise that finding out began; what a bought count chooses may be pure, and not."""
+    reserve = Reserve(Budget(1, "1e-6"), Fraction(1, 10))
+    left = replace(reserve.later, epsilon=rounded_down(reserve.later.epsilon))
+    methods = {"descent": 10_000.0, "objective": 300.0}
+
+    def chosen_by_records(domain, label, budget, *more, records, **facts):
+        name = min(methods, key=lambda method: abs(methods[method] - records))
+        trainer = trainer_of(name, domain, label).for_records(budget, records)
+        return [Offer(trainer, trainer.noise(budget))]
+
+    monkeypatch.setattr(training, "offers", chosen_by_records)
+    apart = left.epsilon + reserve.first_cost.epsilon
+    for records, promised in ((None, apart), (10_000, 1)):
+        plan = training_plan(PLANE, "kind", left, records=records, paid=(reserve.first_cost,), within=reserve.whole)
+        model = train_by(plan, open_source(plane(300)))
+        assert model.budget.epsilon == promised and model.budget.delta >= reserve.whole.delta
