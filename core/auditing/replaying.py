@@ -153,7 +153,7 @@ class Recorded:
         found = [*broken, *first.tape.strays, *_unlike(first.tape), *_differences(first, second)]
         found += _too_few(first.tape, self._promise)
         losses = [_loss(one, other) for one, other in zip(first.tape.draws, second.tape.draws, strict=False)]
-        found += _prices(first.tape, losses, self._promise)
+        found += _prices(first.tape, losses, self._promise, "what is refused" in first.out)
         reached = epsilon_of(losses, float(self._promise.delta))
         if not found:  # `keeps` convolves where that bound is loose
             reached = min(reached, float(self._promise.epsilon))
@@ -354,8 +354,12 @@ def _too_few(tape: Tape, promise: Promise) -> Iterator[str]:
             yield f"the parts of {promise.honest} owners are {draw.law.share * promise.honest} of the noise"
 
 
-def _prices(tape: Tape, losses: list[Loss], promise: Promise) -> Iterator[str]:
-    """Whether all draws are within the promise, and each moment's within what had been written down by then."""
+def _prices(tape: Tape, losses: list[Loss], promise: Promise, refused: bool) -> Iterator[str]:
+    """Whether all draws are within the promise, and each moment's within what had been written down by then.
+
+    `refused`: Whether it went no further than to a part that was bought first, such as how many records fit: then what
+    is written down is that part, and no more than the promise.
+    """
     epsilon, delta = float(promise.epsilon), float(promise.delta)
     if not keeps(losses, promise.epsilon, delta):
         yield (
@@ -371,7 +375,9 @@ def _prices(tape: Tape, losses: list[Loss], promise: Promise) -> Iterator[str]:
         if not keeps(so_far, had, slack):
             yield f"noise was drawn that hides ε = {epsilon_of(so_far, slack):.6g} when {had:.6g} had been paid"
     whole = (sum(Fraction(cost.epsilon) for cost in tape.payments), sum(Fraction(cost.delta) for cost in tape.payments))
-    if tape.draws and whole != (promise.epsilon, promise.delta):
+    promised = promise.epsilon, promise.delta
+    part = refused and whole[0] <= promised[0] and whole[1] <= promised[1]
+    if tape.draws and whole != promised and not part:
         yield (
             f"the ledger has (ε, δ) = ({float(whole[0]):g}, {float(whole[1]):g}) of a release of "
             f"({epsilon:g}, {delta:g})"

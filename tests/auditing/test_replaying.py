@@ -11,6 +11,7 @@ import pytest
 
 from core.auditing import replaying
 from core.auditing.replaying import Promise, Recorded, _unlike
+from core.errors import RequestError
 from core.privacy.accounting import Cost
 from core.privacy.budget import Sensitivity
 from core.privacy.calibration import NoiseScale
@@ -49,6 +50,22 @@ def sound(records, world):
 def test_a_sound_release_passes_and_uses_all_of_its_promise():
     shown = found(sound, paid=True)
     assert shown.passed and shown.reached == 1.0 and shown.draws == 1
+
+
+@pytest.mark.parametrize(("total", "price", "words"), [("1", "1", ""), ("2", "2", "the ledger has (ε, δ) = (2, 0)")])
+def test_a_release_that_is_refused_by_what_it_bought_first_has_paid_for_that_and_no_more(total, price, words):
+    """One in two hundred has too few records that fit, by noise alone: the audit missed the rest of its price."""
+
+    def refused(records, world):
+        ledger = Ledger(world.ledger)
+        ledger.register("D", total)
+        ledger.spend("D", Cost.of([(Sensitivity(1, 1), LAPLACE)], Decimal(price)))
+        counted(records)
+        raise RequestError("Hardly any record fits.")
+
+    with Recorded(refused, DATA, Promise(Fraction(3, 2))) as recorded:
+        findings = recorded.against(NEIGHBOUR).findings
+    assert all(one.startswith(words) for one in findings) and bool(findings) == bool(words)
 
 
 @pytest.mark.parametrize("drawn", [False, True])
