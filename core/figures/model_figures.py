@@ -46,12 +46,12 @@ def coefficient_figure(coefficients: pd.DataFrame, unit: str) -> go.Figure:
     scale = np.where(rows.estimate == 0.0, 1.0, rows.carries / rows.estimate.replace(0.0, 1.0))
     ends = np.column_stack((rows.carries, rows.low * scale, rows.high * scale))
     most = 2.0 * np.abs(ends[np.isfinite(ends)]).max()  # how far a line is drawn that has no end
-    low, high = (pd.Series(np.clip(end, -most, most)) for end in ends.T[1:])
-    sure = (low > 0.0) | (high < 0.0) | low.isna()
+    carries, low, high = np.clip(ends, -most, most).T
+    sure = (low > 0.0) | (high < 0.0) | np.isnan(low)
     names = [in_plotly(shortened(named(row))) for row in rows.itertuples()]
-    reach = spread(np.maximum(high - rows.carries, 0.0), np.maximum(rows.carries - low, 0.0), TEAL.shape)
+    reach = spread(np.maximum(high - carries, 0.0), np.maximum(carries - low, 0.0), TEAL.shape)
     look = {"color": np.where(sure, TEAL.shape, faded(TEAL.shape, 0.0)), "line": {"color": TEAL.shape, "width": 1.5}}
-    figure = go.Figure(dots(rows.carries, names, said="%{y}: %{x:,.4~r}", marker=look, error_x=reach))
+    figure = go.Figure(dots(carries, names, said="%{y}: %{x:,.4~r}", marker=look, error_x=reach))
     figure.add_vline(0.0, line=ZERO)
     figure.update_xaxes(title=f"Change of {in_plotly(shortened(unit))}", zeroline=False, nticks=7)
     figure.update_yaxes(showgrid=True, automargin=True)

@@ -1,5 +1,7 @@
 """The Regression view without a browser: columns are chosen after the release."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from core import Budget, release
@@ -71,3 +73,14 @@ def test_pictures_show_what_noise_hides():
 
 def test_a_report_says_what_it_is_and_has_no_picture():
     assert "sums of products" in "".join(label_html(privacy_label(RELEASED)))
+
+
+def test_each_dot_of_a_coefficient_stands_in_the_middle_of_its_own_interval():
+    """The strongest came first and intervals stayed where they were: each dot had the interval of another row."""
+    estimate, reach = np.array([0.1, -3.0, 2.0, -0.5]), np.array([0.3, 0.5, 1.0, 0.2])
+    table = pd.DataFrame({"column": list("abcd"), "category": "", "estimate": estimate, "carries": 2 * estimate})
+    dots = coefficient_figure(table.assign(low=estimate - reach, high=estimate + reach), "y").data[0]
+    order = ["abcd".index(name) for name in dots.y]
+    assert order == [0, 3, 2, 1] and list(dots.x) == list(2 * estimate[order])
+    for ends in (dots.error_x.array, dots.error_x.arrayminus):
+        np.testing.assert_allclose(ends, 2 * reach[order])
