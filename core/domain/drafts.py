@@ -129,7 +129,8 @@ _PEOPLE = (
     "schuler|mitarbeiter|nutzer|benutzer|versicherten|konto|haushalts?|patienten|besucher|adherent|lecteur|usager|"
     "abonne|cliente|paciente|socio|usuario|lector|paziente|utente|lettore|klant|lid|kund|medlem|czytelnik|klient|"
     "subj|emp|staff|worker|rider|driver|tenant|learner|device|card|nhs|kd|pers|personal|matrikel|karten|salarie|eleve|"
-    "carte|empleado|alumno|tarjeta|tessera|dipendente|studente|pacjenta|klienta|pracownika|czytelnika|ucznia|karty"
+    "carte|empleado|alumno|tarjeta|tessera|dipendente|studente|pacjenta|klienta|pracownika|czytelnika|ucznia|karty|"
+    "contract|contrat|contrato|contratto|vertrags?|umowy|compte|cuenta|conto|foyer|hogar|famiglia|insured|policyholder"
 )
 _NUMBER = "id|nr|no|num|number|nummer|numero|numer|code|key|kennung|hash"
 _NUMBER_OF_PERSON = re.compile(

@@ -1,6 +1,6 @@
 """Filling the lines from what is known in public: a codebook, a declaration, or common knowledge of names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -101,19 +101,33 @@ def offer_own_labels(records: Records) -> None:
 
 def offer_common_knowledge(records: Records, declared: Declaration) -> None:
     """Offer to fill empty bounds of used columns whose names say what they are."""
-    known = {
-        draft.name: preset
+    empty = [
+        draft.name
         for draft in declared.to_find
-        if draft.kind in ("", "number")
-        and not {"low", "high"} & set(draft.entry)
-        and (preset := preset_for(draft.name)) not in (None, "year")  # a few of two centuries are found out better
-    }
+        if draft.kind in ("", "number") and not {"low", "high"} & set(draft.entry)
+    ]
+    known = presets_of(empty, {column.name for column in records.columns if column.kind == "text"})
     if not known:
         return
     said = [_bounds_of(name, preset) for name, preset in known.items()]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         note(f"By common knowledge: {in_markdown(listed(said, MOST_SHOWN))}.")
         st.button("Fill these in", key="presets-fill", on_click=_fill_presets, args=(records, known))
+
+
+def presets_of(names: Iterable[str], texts: Collection[str]) -> dict[str, str]:
+    """Which bounds are known of which columns by their names.
+
+    Of texts only those of whole numbers, which nobody writes in two ways: bounds that are filled in leave no format to
+    be found out, and "2345,50" and "18:52" are no numbers, or other ones, where a point is taken for granted.
+    """
+    found = {name: preset for name in names if (preset := preset_for(name)) is not None}
+    return {
+        name: preset
+        for name, preset in found.items()
+        if preset != "year"  # a few of two centuries are found out better
+        and not (name in texts and (preset == "hour_of_day" or not PRESETS[preset].step))
+    }
 
 
 def _bounds_of(name: str, preset: str) -> str:

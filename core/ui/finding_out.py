@@ -76,7 +76,7 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
     paying = st.container()
     fine = st.expander("Fine-tune", type="compact", key=f"fine-tune-{records.number}")
     if not declared.each_row and not (declared.unit_column and declared.unit_records):
-        note("First say who one person is.")
+        note("First say " + ("how many rows one person may have." if declared.unit_column else "who one person is."))
         return Decision("Find out", ())
     try:
         unit = unit_words(declared.unit)

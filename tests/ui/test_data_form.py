@@ -129,7 +129,8 @@ def test_a_card_that_each_person_has_one_of_is_proposed_and_no_number_to_be_comp
 @pytest.mark.parametrize(
     "name",
     "N° patient|Nr ewid.|会員番号|device_id|Personal-Nr.|Staff ID|emp_no|Numer pacjenta|MRN|患者ID|회원 번호|"
-    "Номер пациента|Matricule|Card number|user|E-mail|Cliente|Kunde|Paciente|Utente|Klant".split("|"),
+    "Номер пациента|Matricule|Card number|user|E-mail|Cliente|Kunde|Paciente|Utente|Klant|N° contrat|"
+    "Vertragsnummer".split("|"),
 )
 def test_a_number_of_people_is_proposed_however_an_export_calls_it(name):
     assert person_among(["Ticket", "age", name, "sensor"]) == name

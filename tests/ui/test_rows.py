@@ -16,7 +16,7 @@ from core.domain.declarations import Declaration as DeclaredTable
 from core.domain.round_columns import position
 from core.sources import Source, open_source
 from core.ui.declaration_draft import HALF_PLACE, ColumnDraft, Declaration
-from core.ui.filling_rows import fill_rows
+from core.ui.filling_rows import fill_rows, presets_of
 from core.ui.frame.navigation import DATA
 from core.ui.frame.session import KEY, Session
 
@@ -276,6 +276,12 @@ def page(source: Source) -> tuple[AppTest, Session]:
     at.session_state[KEY] = session = Session()
     session.pick("people", source)
     return at.run().switch_page(DATA.path).run(), session
+
+
+def test_common_knowledge_fills_no_texts_that_are_written_in_two_ways():
+    names = ["Heure", "pay", "age", "weight_kg", "year", "x"]
+    assert presets_of(names, ()) == {"Heure": "hour_of_day", "pay": "pay", "age": "age", "weight_kg": "weight_kg"}
+    assert presets_of(names, names) == {"age": "age"}  # "18:52" and "2345,50" are found out with how they are written
 
 
 @pytest.mark.deep
