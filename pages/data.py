@@ -9,12 +9,19 @@ from core.domain.domain import LONGEST_RECORD
 from core.domain.drafts import person_among
 from core.errors import RequestError
 from core.formatting.escapes import in_markdown
+from core.privacy.accounting import Cost
+from core.privacy.budget import Budget
 from core.privacy.ledger.log import Did
-from core.releases.payment import Purchase
 from core.sources.public_tables import Sample, sample
 from core.ui.column_form import column_table, used_columns
 from core.ui.declaration_draft import ColumnDraft, Declaration, keep, restore
-from core.ui.filling_rows import offer_codebook, offer_common_knowledge, offer_own_labels, start_from_sample
+from core.ui.filling_rows import (
+    offer_codebook,
+    offer_common_knowledge,
+    offer_own_labels,
+    paid_for_lines,
+    start_from_sample,
+)
 from core.ui.finding_out import Decision, decide, fill_found, find, offer_commands
 from core.ui.frame.marks import Visibility, facts, main_action, note, rail, side
 from core.ui.frame.navigation import DATA, RELEASE
@@ -143,10 +150,10 @@ def consequences(declared: Declaration) -> None:
         facts([("Every value in every row", ""), ("The exact number of rows", ""), ("The name of the file", "")])
 
 
-def keep_declaration(declared: Declaration, bought: Sequence[Purchase]) -> None:
+def keep_declaration(declared: Declaration, paid: Sequence[tuple[Cost, Budget]]) -> None:
     """Hand out what was declared as a file, for the next time, the command line and Python."""
     try:
-        text = declared.file(bought)
+        text = declared.file(paid)
     except RequestError:
         return  # the button below says what is wrong
     with st.expander("Keep this declaration as a file", type="compact"):
@@ -164,15 +171,17 @@ def finish(visitor: Session, records: Records, declared: Declaration, decision: 
             find(visitor, records, decision)
         return
     if not missing:
-        keep_declaration(declared, visitor.purchases.made_of(records.number))
+        bought = [(one.cost, one.whole) for one in visitor.purchases.made_of(records.number)]
+        keep_declaration(declared, [*paid_for_lines(records), *bought])
     if not main_action("Use this data", missing, "data-use", "Nothing is released by this; the next page does that."):
         return
     try:
         domain = declared.domain()
         records.source.check_columns(domain)  # all columns that cannot be read as they are declared, before they cost
         write_down(Did.DECLARED, {"columns": list(domain.names)})
-        bought = visitor.purchases.made_of(records.number, domain.names)
-        visitor.own = OwnData(records.title, records.source, domain, records.sample, bought, declared.longest)
+        bought = visitor.purchases.made_of(records.number, domain.fields)
+        paid = tuple(cost for cost, _ in paid_for_lines(records))
+        visitor.own = OwnData(records.title, records.source, domain, records.sample, bought, declared.longest, paid)
     except RequestError as error:
         st.error(in_markdown(error))
     else:

@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from . import notation
-from .declaring import FileOptions, declared_sketch
+from .declaring import FileOptions, declared_sketch, paid_for_columns
 from .output import check_there, check_writable, content_of, reading, say, write_file
 from .shared_options import CommandGroup, DataOptions, GuessOptions, LedgerOptions, PromiseOptions
 from .sketch_options import SketchOptions
@@ -78,10 +78,12 @@ def plan(
 
     `--records` says how many each owner has at most.
     """
+    from ..releases.found import refuse_paid_for
     from ..releases.rounds.round_messages import PublicKey
     from ..releases.rounds.round_plan import RoundPlan
 
     _check_new(out)
+    refuse_paid_for(paid_for_columns(data)[0], "a round")
     public = {name: PublicKey.load(keys / f"{name}.pub") for name in notation.parse_names(owners)}
     budget = promise.budget()
     sketch = declared_sketch(data, shape, budget, guess)

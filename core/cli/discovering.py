@@ -79,6 +79,15 @@ class DraftOptions:
         told = [(one.name, one.kind, one.format) for one in opened.columns] if guessed else typed_columns(opened)
         return drafted(told, known)
 
+    @property
+    def paid(self) -> str:
+        """What the codebook says that finding it out has cost, where it is a declaration that was found out."""
+        from ..domain.codebooks import paid_in
+        from ..releases.found import paid_pairs
+
+        said = "" if self.codebook is None else paid_in(_content_of(self.codebook))
+        return said if paid_pairs(said) else ""
+
     def write(self, text: str) -> None:
         """Write the declaration."""
         if self.out is None:
@@ -132,7 +141,7 @@ class FindingOptions:
             raise RequestError(
                 "What is found out takes a share of a promise: say --epsilon, and --delta where values are found."
             )
-        said = _told(entries) if draft.codebook is not None else _labelled(entries, self.labels)
+        said = _told(entries, draft.paid) if draft.codebook is not None else _labelled(entries, self.labels)
         promise = Budget(self.epsilon, self.delta, self.neighbours)
         who = None if self.unit is None else PrivacyUnit(*notation.parse_unit(self.unit))
         asked = shared(Discovery.of_source(opened, promise, self.share, who, said), self.share, self.records)
@@ -173,7 +182,7 @@ def declare(
     given = (("epsilon", finding.epsilon), ("unit", finding.unit), ("share", finding.share), ("labels", finding.labels))
     refuse_typed([f"--{name}" for name, one in (*given, ("records", finding.records)) if one], "--discover is not")
     entries = draft.entries(source, file.open(source), guessed=True)
-    draft.write(draft_text(entries))
+    draft.write(draft_text(entries, draft.paid))
     unfinished = [entry.name for entry in entries if entry.unknown]
     say(f"{len(entries) - len(unfinished):,} of {len(entries):,} entries are whole.")
     if unfinished:
@@ -196,13 +205,13 @@ def labels_of(source: str) -> dict[str, dict[str, Any]]:
     return codebook_in(path.name, _content_of(path)) if is_labelled(source) and path.is_file() else {}
 
 
-def _told(entries: Sequence[Entry]) -> Declaration | None:
-    """The columns of which a codebook says enough."""
+def _told(entries: Sequence[Entry], paid: str = "") -> Declaration | None:
+    """The columns of which a codebook says enough, with what that has cost."""
     from ..domain.declarations import Declaration
     from ..domain.drafts import draft_text
 
     told = [entry for entry in entries if entry.because.startswith("from the codebook") and not entry.unknown]
-    return Declaration.of(draft_text(told)) if told else None
+    return Declaration.of(draft_text(told, paid)) if told else None
 
 
 def _labelled(entries: Sequence[Entry], public: bool) -> Declaration | None:

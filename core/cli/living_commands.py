@@ -9,7 +9,7 @@ from typer import Option
 
 from ..errors import RequestError
 from .asked_release import ReleaseArgument
-from .declaring import FileOptions, declared_domain, with_size
+from .declaring import FileOptions, declared_domain, paid_for_columns, with_size
 from .output import check_writable, print_table, reading, say
 from .shared_options import CommandGroup, DataOptions, GuessOptions, LedgerOptions, PromiseOptions
 from .sketch_options import SketchOptions
@@ -50,6 +50,7 @@ def begin(
     from ..releases.job import Job
     from ..releases.kind import kind_of
     from ..releases.payment import LedgerAccount, unit_words
+    from ..releases.stages import Known
     from ..sketches.living import Living
     from .mechanisms import check_typed, declared_mechanism
 
@@ -71,7 +72,9 @@ def begin(
         sketch = sketch if until is None else replace(sketch, released=sketch.place_of(until) + 1)
         name = dataset or dataset_name(source, books.names())
         payer = bill.payer = LedgerAccount(books.open(), name, budget, unit_words(domain.unit))
-        job = Job(kind_of(sketch, budget), opened, payer, out=out, say=say)
+        paid, within = paid_for_columns(data)
+        known = Known.having_paid(budget, paid, within=within)
+        job = Job(kind_of(sketch, budget), opened, payer, out=out, known=known, say=say)
         with reading("Reading records", opened.rows_total(), job.begin()) as show:
             made = job.run(show)
     warn_of_total(payer, bill.promise, "all periods spend")

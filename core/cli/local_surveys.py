@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .declaring import declared_sketch
+from .declaring import declared_sketch, paid_for_columns
 from .mechanisms import warn_of_wide_column
 from .output import check_writable, say
 from .shared_options import DataOptions, GuessOptions, refuse_typed, typed
@@ -46,12 +46,14 @@ def records(
     from ..local.local_race import CellReports, forecast_reports, sized
     from ..local.survey import RecordSurvey
     from ..privacy.budget import Budget
+    from ..releases.found import refuse_paid_for
 
     check_writable(out, overwrite)
     left_out = [option for option in typed(data) if option == "--outside"]
     refuse_typed(left_out, "every person reports once, and values beyond the bounds are moved to them")
     if guess.records is None:
         raise RequestError("Say by --records about how many people will report, as errors and sizes follow from it.")
+    refuse_paid_for(paid_for_columns(data)[0], "a survey")
     made = declared_sketch(data, shape, Budget(epsilon, 0, "replace_one"), guess)
     if made.chooses or not made.has_cells:
         raise RequestError("Records are reported by the mechanism race alone, with one of its kernels and no classes.")

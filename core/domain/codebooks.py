@@ -132,6 +132,16 @@ def codebook_in(name: str, content: bytes) -> dict[str, dict[str, Any]]:
         ) from None
 
 
+def paid_in(content: bytes) -> str:
+    """What a declaration says that finding it out has cost, for whatever is made of its entries; "" of others."""
+    if b"paid" not in content:
+        return ""
+    try:
+        return str(mapping_of(content.decode("utf-8-sig"), "The codebook").get("paid", ""))
+    except (RequestError, UnicodeDecodeError):
+        return ""
+
+
 def read_codebook(text: str) -> dict[str, dict[str, Any]]:
     """What a codebook says, by the column's name: entries of a declaration, whole or in part."""
     text = text.lstrip("\N{ZERO WIDTH NO-BREAK SPACE}")

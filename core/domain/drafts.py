@@ -153,12 +153,13 @@ _OTHER_LETTERS = re.compile(
 )
 
 
-def draft_text(entries: Sequence[Entry]) -> str:
-    """A draft of a declaration, whose unfinished lines are behind a #."""
+def draft_text(entries: Sequence[Entry], paid: str = "") -> str:
+    """A draft of a declaration, whose unfinished lines are behind a #; with what finding out its entries has cost."""
     head = [
         "# A draft. Think of anyone, not of the people in the data: what stands here becomes public with a release.",
         "record: record",
         "scale: box  # each column is compared as a share of its bounds; none keeps their own units",
+        *([f"paid: {in_flow(paid)}"] if paid else []),
         "columns:",
     ]
     if any(entry.unknown for entry in entries):

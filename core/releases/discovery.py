@@ -39,6 +39,7 @@ import numpy as np
 from ..domain import Domain
 from ..domain.columns import kind_for, stem_of
 from ..domain.declarations import Declaration
+from ..errors import RequestError
 from ..formatting.numbers import significant
 from ..privacy.budget import Budget, Number, PrivacyUnit
 from ..privacy.choosing.partition_selection import ValueSelection
@@ -279,7 +280,15 @@ def plan_after(
 
     `made`: What is released of `Known.found`; `kind_after` makes it of a sketch. `ordinary`: The same for prices
     beforehand, of columns that might be found; None is the same.
+
+    RequestError where what was said of the other columns had been found out for a price: one promise that was settled
+    before it does not cover that.
     """
+    if discovery.said is not None and discovery.said.paid:
+        raise RequestError(
+            "The declaration was itself found out for a price, which the promise of one release that finds out the "
+            "rest does not cover: find that out by itself, with the declaration as a codebook, then release both."
+        )
     return PurchasePlan([discovery], Known(discovery.budget, 1.0), made, ordinary)
 
 

@@ -384,8 +384,8 @@ class Discovery(Stage):
         lost += [FoundColumn(one, None, why=RUNS) for one in self.columns if numbers_rows(one) and one not in known]
         order = [*dict.fromkeys([*self.columns, *(one.name for one in said)])]
         columns = beside(said, (*found, *truths, *lost), order)
-        record = "" if self.said is None else self.said.record
-        return Discovered(columns, records, self.cost, self.share, self.budget, self.left, self.unit, record)
+        record, before = ("", "") if self.said is None else (self.said.record, self.said.paid)
+        return Discovered(columns, records, self.cost, self.share, self.budget, self.left, self.unit, record, before)
 
     def learnt(self, known: Known, offer: Offer, noisy: Discovered) -> Iterator[Known]:
         least, known = max(1.0, noisy.records.error), self._shared(known, noisy.share, noisy)

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -109,6 +109,8 @@ class Discovered:
         Who one person is.
     record : str
         What one row is, in words, where that was said.
+    before : str
+        What the declaration of the columns that were said says of their own price; "" where it says none.
     """
 
     columns: tuple[FoundColumn, ...]
@@ -119,6 +121,7 @@ class Discovered:
     left: Budget
     unit: PrivacyUnit
     record: str = ""
+    before: str = ""
 
     def __getitem__(self, name: str) -> FoundColumn:
         """One column by its name."""
@@ -177,7 +180,8 @@ class Discovered:
     @property
     def declaration(self) -> Declaration:
         """The same as a declaration, to be corrected like any other."""
-        return Declaration(self.domain, paid=paid_text([] if self.cost is None else [(self.cost, self.whole)]))
+        own = [] if self.cost is None else [(self.cost, self.whole)]
+        return Declaration(self.domain, paid=paid_text([*paid_pairs(self.before), *own]))
 
     def text(self) -> str:
         """A declaration file, which says of every column whether it was found and of those left out why."""
@@ -318,13 +322,27 @@ def paid_text(bought: Iterable[tuple[Cost, Budget]]) -> str:
     return json.dumps(written, separators=(",", ":")) if written else ""
 
 
-def paid_before(paid: str) -> tuple[tuple[Cost, ...], Budget | None]:
-    """Costs that `paid_text` wrote, and a single one's promise, for `Known.having_paid`; RequestError of others."""
+def paid_pairs(paid: str) -> list[tuple[Cost, Budget]]:
+    """What `paid_text` wrote; RequestError of others."""
     try:
-        bought = [(Cost.from_dict(one["cost"]), Budget(**one["whole"])) for one in json.loads(paid or "[]")]
-        return tuple(cost for cost, _ in bought), bought[0][1] if len(bought) == 1 else None
-    except (ValueError, TypeError, KeyError, ArithmeticError):
+        return [(Cost.from_dict(one["cost"]), Budget(**one["whole"])) for one in json.loads(paid or "[]")]
+    except (ValueError, TypeError, KeyError, ArithmeticError, AttributeError):
         raise RequestError("What the declaration says was paid for it cannot be read: find it out again.") from None
+
+
+def paid_before(paid: str) -> tuple[tuple[Cost, ...], Budget | None]:
+    """The costs, and a single one's promise, for `Known.having_paid`."""
+    bought = paid_pairs(paid)
+    return tuple(cost for cost, _ in bought), bought[0][1] if len(bought) == 1 else None
+
+
+def refuse_paid_for(costs: Collection[Cost], what: str) -> None:
+    """RequestError where columns were found out for a price, and what is made of them promises no more than its own."""
+    if costs:
+        raise RequestError(
+            f"The columns were found out for a price, which the promise of {what} does not cover: type what anyone may "
+            "know of them."
+        )
 
 
 def budget_to_dict(budget: Budget) -> dict[str, str]:

@@ -17,6 +17,7 @@ from ..privacy.budget import Budget
 from ..releases.forecast.draft import Draft
 from ..releases.forecast.kernel_choice import DEFAULT_SHARE, SHARES, distance_words, kernel_at
 from ..releases.forecast.scales import chosen_scales, has_scales
+from ..releases.found import paid_before, refuse_paid_for
 from ..releases.rounds.round_messages import PUBLIC, PublicKey
 from ..releases.rounds.round_plan import RoundPlan, WayForecast, ways
 from ..runtime import environment
@@ -92,11 +93,13 @@ def _columns(visitor: Session) -> tuple[Any, int, Any] | None:
     )
     if dropped is not None:
         content = dropped.getvalue()
-        domain = Declaration.of(content.decode("utf-8-sig", "replace")).domain
-        return domain, int(sha256(content).hexdigest()[:8], 16), None
+        said = Declaration.of(content.decode("utf-8-sig", "replace"))
+        refuse_paid_for(paid_before(said.paid)[0], "a round")
+        return said.domain, int(sha256(content).hexdigest()[:8], 16), None
     own = visitor.own
     if own is None or visitor.records is None:
         return None
+    refuse_paid_for(own.costs, "a round")
     note(f"Without one, the columns that you declared on the Data page are taken: {listed(list(own.domain.names))}.")
     return own.domain, visitor.records.number, None if own.sample is None else sample(own.sample)
 

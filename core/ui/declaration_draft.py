@@ -27,6 +27,8 @@ from ..domain.declarations import with_missing_category
 from ..errors import RequestError
 from ..figures.meaning import column_values
 from ..formatting.numbers import count, number
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
 from ..privacy.ledger.ledger_records import named_after
 from ..privacy.ledger.ledger_store import default_place
 from ..releases.found import paid_text
@@ -234,10 +236,9 @@ class Declaration:
             found += columns_of(f"{north.name}, {east.name}", facts)
         return tuple(found)
 
-    def file(self, bought: Iterable[Purchase]) -> str:
+    def file(self, paid: Iterable[tuple[Cost, Budget]]) -> str:
         """The declaration as a file that command line and Python read; RequestError while something is missing."""
-        paid = paid_text([(one.cost, one.whole) for one in bought])
-        return DeclaredTable(self.domain(), says_missing=True, paid=paid).text()
+        return DeclaredTable(self.domain(), says_missing=True, paid=paid_text(paid)).text()
 
     @property
     def longest(self) -> dict[str, float]:
@@ -278,7 +279,7 @@ def _range(column: Column) -> tuple[object, ...]:
 
 PARTS = ("as", "low", "high", "unit", "step", "numbers", "missing", "categories", "others", "first", "last", "format")
 PARTS += ("longest", "declared", "further", "found", "why")
-WHOLE = ("data-who", "data-id", "data-rows", "data-record", "data-outside", "data-missing")
+WHOLE = ("data-who", "data-id", "data-rows", "data-record", "data-outside", "data-missing", "data-paid")
 MOST_KEPT = 50  # Files; those that were not used for longest go.
 
 

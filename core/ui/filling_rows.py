@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from ..domain import Categorical, Column, Vector
-from ..domain.codebooks import codebook_in, is_labelled, read_codebook
+from ..domain.codebooks import codebook_in, is_labelled, paid_in, read_codebook
 from ..domain.column_entries import OTHER
 from ..domain.columns import PRESETS, preset_for, tidy_name
 from ..domain.drafts import drafted
@@ -15,6 +15,9 @@ from ..domain.written import DECIMALS
 from ..errors import RequestError
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import bound, count, listed
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..releases.found import paid_pairs, paid_text
 from ..sources import ColumnInfo, Upload, open_source
 from ..sources.public_tables import Sample, public_facts
 from ..sources.source_opening import FILE_TYPES
@@ -35,7 +38,7 @@ from .column_form import (
 )
 from .declaration_draft import Declaration, as_typed
 from .frame.marks import note
-from .frame.session import Records
+from .frame.session import Records, session
 from .own_data.picking_records import OWN_FILE, is_own_file
 
 NEWS, TROUBLE = "codebook-news", "codebook-trouble"
@@ -174,16 +177,21 @@ def _uploaded(records: Records, key: str) -> None:
     if is_own_file(dropped.getvalue()):
         st.session_state[TROUBLE] = "That is your own file, whose values are people's; nothing was read from it."
         return
-    _fill(records, lambda: codebook_in(dropped.name, dropped.getvalue()))
+    _fill(records, lambda: codebook_in(dropped.name, dropped.getvalue()), dropped.getvalue())
 
 
 def _pasted(records: Records, key: str) -> None:
-    _fill(records, lambda: read_codebook(st.session_state.get(key) or ""))
+    typed = st.session_state.get(key) or ""
+    _fill(records, lambda: read_codebook(typed), typed.encode())
 
 
-def _fill(records: Records, read: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
-    """Fill the lines of all columns that a codebook describes; a callback runs before the page is drawn."""
+def _fill(records: Records, read: Callable[[], Mapping[str, Mapping[str, Any]]], book: bytes = b"") -> None:
+    """Fill the lines of all columns that a codebook describes; a callback runs before the page is drawn.
+
+    `book`: The same as it stands in its file, which may be a declaration that was found out.
+    """
     try:
+        paid = paid_pairs(paid_in(book))
         filled, unfinished, lost = fill_rows(records.columns, records.number, read())
     except RequestError as error:
         st.session_state[TROUBLE] = str(error)
@@ -199,7 +207,29 @@ def _fill(records: Records, read: Callable[[], Mapping[str, Mapping[str, Any]]])
         else ""
     )
     gone = f" Missing, and no categories: {listed(lost, MOST_SHOWN)}." if lost else ""
-    st.session_state[NEWS] = f"{count(len(filled), 'column')} filled in from the codebook.{gone}{rest}"
+    cost = " To find it out was paid for, which whatever is made of it promises, too." if paid else ""
+    st.session_state[NEWS] = f"{count(len(filled), 'column')} filled in from the codebook.{gone}{rest}{cost}"
+    _note_paid(records, paid, filled)
+
+
+def _note_paid(records: Records, paid: list[tuple[Cost, Budget]], filled: Sequence[str]) -> None:
+    """Remember what the lines have cost that a declaration filled, but for what was bought here of those very columns.
+
+    What another declaration of these records has cost stays, as it may have filled lines that this one left alone.
+    """
+    key = f"data-paid-{records.number}"
+    for one in session().purchases.made_of(records.number):
+        found = {name for name, said in one.said.items() if not isinstance(said, str)}
+        if found <= set(filled) and (one.cost, one.whole) in paid:
+            paid.remove((one.cost, one.whole))
+    before = st.session_state.get(key, "")
+    if paid and paid_text(paid) != before:
+        st.session_state[key] = paid_text([*paid_pairs(before), *paid])
+
+
+def paid_for_lines(records: Records) -> list[tuple[Cost, Budget]]:
+    """What declarations that filled the lines say was paid for them."""
+    return paid_pairs(st.session_state.get(f"data-paid-{records.number}", ""))
 
 
 def fill_rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,13 @@ import pytest
 
 from core import Budget, Categorical, Declaration, load, load_model
 from core.cli.discovering import say_found
-from core.domain import Dates, PrivacyUnit
+from core.domain import Dates, Domain, Numeric, PrivacyUnit
+from core.privacy.accounting import Cost
 from core.privacy.budget import EACH_RECORD
-from core.releases.found import Discovered, FoundColumn, Measured, paid_before
+from core.privacy.composition import PureParts
+from core.releases.discovery_stage import Discovery
+from core.releases.found import Discovered, FoundColumn, Measured, paid_before, paid_text
+from core.sources import open_source
 from tests.cli.conftest import refused
 
 BOOK = """variable,type,min,max,values,missing
@@ -263,6 +268,98 @@ def test_a_release_and_a_model_of_columns_that_commands_found_promise_what_that_
     made = command("train", table, *alone, "--target", "age", "--out", "age.json")
     assert made.exit_code == 0, made.output
     assert load_model("age.json").budget.epsilon == 20 + paid.epsilon
+
+
+@pytest.fixture
+def paid(tmp_path):
+    """A declaration that was found out for half of ε, and its price."""
+    cost = Cost((PureParts(Fraction(1, 2)),), Decimal("0.5"))
+    columns = (Categorical("month", ("1", "2", "3")), Numeric("age", 0, 110))
+    declared = Declaration(Domain(columns, scale="box"), paid=paid_text([(cost, Budget(5))]))
+    (tmp_path / "paid.yaml").write_text(declared.text())
+    ages = "".join(f"{i % 3 + 1},{i % 90},n{i}\n" for i in range(300))
+    (tmp_path / "months.csv").write_text("month,age,note\n" + ages)
+    return cost
+
+
+def test_a_declaration_that_was_paid_for_carries_its_price_as_a_codebook_too(command, paid):
+    """What `declare` and `discover` wrote of it promised what was found beside it alone, or nothing at all."""
+    drafted = command("declare", "months.csv", "--codebook", "paid.yaml", "--out", "draft.yaml")
+    assert drafted.exit_code == 0, drafted.output
+    assert paid_before(Declaration.load("draft.yaml").paid) == ((paid,), Budget(5))
+    asked = Discovery.of_source(open_source("months.csv"), Budget(9), said=Declaration.load("paid.yaml"))
+    found = Discovered(
+        (FoundColumn("age", Numeric("age", 0, 110)),),
+        Measured(9, 1),
+        asked.cost,
+        "0.1",
+        Budget(9),
+        asked.left,
+        EACH_RECORD,
+        before=asked.said.paid,
+    )
+    assert paid_before(found.declaration.paid)[0] == (paid, asked.cost)
+    damaged = Path("paid.yaml").read_text().replace("events", "event")
+    Path("damaged.yaml").write_text(damaged)
+    assert "find it out again" in refused(command("declare", "months.csv", "--codebook", "damaged.yaml"))
+
+
+def test_what_would_not_promise_what_its_columns_cost_is_not_made_of_them(command, paid):
+    """Rounds, surveys, and a release that finds out the rest promised their own price, beside ranges that had one."""
+    told = refused(
+        command("release", "months.csv", "--declaration", "paid.yaml", "--discover", "--epsilon", "5", "--out", "x.npz")
+    )
+    assert "as a codebook" in told
+    race = (
+        "--declaration",
+        "paid.yaml",
+        "--mechanism",
+        "race",
+        "--epsilon",
+        "1",
+        "--records",
+        "300",
+        "--columns",
+        "age",
+        "--kernel",
+        "gaussian",
+        "--bandwidth",
+        "9",
+    )
+    told = refused(command("combine", "plan", "--owners", "a,b", *race, "--out", "plan.json"))
+    assert "the promise of a round does not cover" in told
+    told = refused(command("local", "records", "--question", "Where?", *race, "--out", "survey.json"))
+    assert "the promise of a survey does not cover" in told
+
+
+def test_a_living_release_of_columns_that_were_paid_for_promises_that_too(command, paid):
+    """It promised the price of its periods alone, and so did every file that it grew to."""
+    living = (
+        "--declaration",
+        "paid.yaml",
+        "--mechanism",
+        "race",
+        "--kernel",
+        "euclidean",
+        "--bandwidth",
+        "9",
+        "--rows",
+        "4",
+        "--width",
+        "8",
+        "--epsilon",
+        "1",
+        "--dataset",
+        "d",
+        "--records",
+        "300",
+    )
+    begun = command("living", "begin", "months.csv", *living, "--period", "month", "--until", "1", "--out", "m.npz")
+    assert begun.exit_code == 0, begun.output
+    assert load("m.npz").privacy.epsilon == Decimal("1.5")
+    grown = command("living", "go-on", "m.npz", "months.csv", "--dataset", "d", "--until", "2")
+    assert grown.exit_code == 0, grown.output
+    assert load("m.npz").privacy.epsilon == Decimal("1.5")
 
 
 @pytest.mark.thorough

@@ -1,6 +1,8 @@
 """What Data asks of columns: what is said, what is found out for a price, what stays, and what it never shows."""
 
 import json
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,14 +13,18 @@ from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Reading
 from core.domain.column_entries import NO, YES
 from core.domain.drafts import person_among
 from core.formatting.numbers import amount, rounded_down
+from core.privacy.accounting import Cost
+from core.privacy.composition import PureParts
 from core.privacy.ledger.ledger import Ledger
-from core.releases.found import paid_before
+from core.releases.found import paid_before, paid_text
+from core.releases.manifest import Finding
+from core.releases.payment import Purchase
 from core.ui.frame.navigation import DATA, TRAIN
 from core.ui.frame.session import KEY
 from core.ui.own_data.picking_records import SAMPLE
 from core.ui.released.kept_files import MODEL
 from tests.releases.test_payment_purchases import buying
-from tests.ui.data_page import CSV, SECRETS, data_page, field, main_button, read, shown, with_file
+from tests.ui.data_page import CSV, SECRETS, data_page, field, main_button, open_codebook, read, shown, with_file
 
 
 def test_nothing_of_the_values_is_shown_apart_from_names_and_types():
@@ -348,6 +354,53 @@ def test_what_a_guesser_could_gain_is_of_the_file_which_shows_what_was_found_too
     main_button(app).click().run()
     app.switch_page("pages/release.py").run()
     assert not app.exception and "73.1%" in shown(app) and "70.5%" not in shown(app)
+
+
+COST = Cost((PureParts(Fraction(1, 2)),), Decimal("0.5"))
+PAID = Declaration(Domain((Categorical("city", ("Bern", "Uri")),)), paid=paid_text([(COST, Budget(5))]))
+
+
+def filled(app: AppTest, text: str) -> AppTest:
+    """The lines as a declaration says them."""
+    field(open_codebook(app).text_area, "Or paste a data dictionary").set_value(text).run()
+    return app.button(key="codebook-fill").click().run()
+
+
+def bought_here(app: AppTest, *columns: str) -> None:
+    """Remember a purchase of the records that are picked."""
+    visitor, finding = app.session_state[KEY], Finding("a tenth", columns, 9.0, 1.0, {}, 1.0)
+    said = {columns[0]: [], "joined": "Hidden by noise."}
+    bought = Purchase((*columns, "joined"), COST, Budget(5), Budget("4.5"), "a tenth", finding, None, said)
+    visitor.purchases.restore(visitor.records.number, bought)
+
+
+def test_lines_that_a_declaration_fills_which_was_paid_for_are_used_with_its_price(ledger):
+    """The page took it as a codebook, and a file of it promised its own price alone; after a reload, too."""
+    app = filled(with_file(MANY), PAID.text())
+    assert not app.error and "whatever is made of it promises, too" in shown(app)
+    for each in (app, with_file(MANY)):
+        (kept,) = [one.value for one in each.code if "columns:" in one.value]
+        assert paid_before(Declaration.of(kept).paid) == ((COST,), Budget(5))
+        main_button(each).click().run()
+        own = each.session_state[KEY].own
+        assert own.costs == (COST,) and own.within is None
+
+
+def test_what_was_bought_here_and_is_filled_in_from_its_own_declaration_costs_once(ledger):
+    app = with_file(MANY)
+    bought_here(app, "city")
+    main_button(filled(app, PAID.text())).click().run()
+    own = app.session_state[KEY].own
+    assert own.costs == (COST,) and own.within == Budget(5)
+
+
+def test_what_was_bought_of_a_column_is_promised_by_what_shows_its_weekday_alone(ledger):
+    """Only columns of the very name were looked at, so a file that shows how days are written promised less."""
+    app = with_file(MANY)
+    bought_here(app, "joined")
+    main_button(filled(app, "columns:\n  day: {kind: cyclic, of: joined, part: weekday}\n")).click().run()
+    own = app.session_state[KEY].own
+    assert own.domain.names == ("day",) and own.costs == (COST,)
 
 
 def test_a_click_that_comes_twice_finds_out_once(ledger):

@@ -85,16 +85,18 @@ class OwnData:
     bought: tuple[Purchase, ...] = ()  # What was found out of its columns; a file that shows it promises no less.
     # What no vector of a column is longer than, by its name, where the owner said so: a public fact.
     longest: Mapping[str, float] = field(default_factory=dict)
+    # What a declaration that filled its lines says was paid for them, of these records or of others.
+    before: tuple[Cost, ...] = ()
 
     @property
     def costs(self) -> tuple[Cost, ...]:
         """What was paid for what its domain shows."""
-        return tuple(one.cost for one in self.bought)
+        return *self.before, *(one.cost for one in self.bought)
 
     @property
     def within(self) -> Budget | None:
         """The promise of which a single purchase was the first part; a release may be the rest of it."""
-        return self.bought[0].whole if len(self.bought) == 1 else None
+        return self.bought[0].whole if len(self.costs) == 1 == len(self.bought) else None
 
 
 @dataclass(frozen=True)
