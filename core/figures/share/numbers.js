@@ -214,6 +214,20 @@ export const bandWords = (axis, { est, low, high }, whole = false) => {
   return least === most ? valueWords(axis, est, error) : `${valueWords(axis, est, error)} (${least} to ${most})`;
 };
 
+/** Quantiles of a column in the digits that all of their bands support. */
+export const endsWords = (axis, ...ends) => {
+  const error = axis.drawn ? null : wholeDigits(axis) || Math.max(...ends.map(({ low, high }) => (high - low) / 3.92), (axis.high - axis.low) / 2000);
+  return ends.map(({ est }) => valueWords(axis, est, error));
+};
+
+/** Where half of those lie who have a value, in a sentence, beside where half of everyone does. */
+export const halfWords = (axis, { mean, quartiles: [low, , high] }, everyone = null) => {
+  if (!Number.isFinite(mean.est)) return "Too few have a value to be told from none.";
+  const [from, to] = endsWords(axis, low, high);
+  const beside = everyone ? `; of everyone ${endsWords(axis, everyone.quartiles[0], everyone.quartiles[2]).join(" to ")}` : "";
+  return `Half are ${from} to ${withUnit(to, axis.unit)}${beside}.`;
+};
+
 /** A share in the digits that its error supports, for the end of a row. */
 export const shareDigits = ({ est, low, high }, i) => {
   if (Number.isNaN(est[i])) return "";

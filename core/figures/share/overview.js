@@ -1,6 +1,6 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
 import { SHADES, element, isolated, plainTable, put, selectOf } from "./canvas.js";
-import { bandWords, groupsApart, leadOf, listed, mostOf, onEarth, rivalsOf, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, valueWords, wholeDigits, withUnit } from "./numbers.js";
+import { bandWords, endsWords, groupsApart, halfWords, leadOf, listed, mostOf, onEarth, rivalsOf, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, valueWords } from "./numbers.js";
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, hatchPattern, rectangle, roundedUp } from "./pictures.js";
 import { csvOf, save } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
@@ -78,18 +78,13 @@ class Card {
     if (kind === "unknown") return "";
     if (Number.isNaN(found.est[0])) return "Too few people are left to be told from none.";
     if (axis.kind === "category" || kind === "guess") return this.mostly();
-    const errors = (ends) => (axis.drawn ? null : wholeDigits(axis) || Math.max(...ends.map((one) => (one.high - one.low) / 3.92), (axis.high - axis.low) / 2000));
-    const said = (...ends) => ends.map((one) => valueWords(axis, one.est, errors(ends)));
     if (axis.kind === "date") {
-      this.said = `Half are before ${said(overview.tables.quantile(place, 0.5, part.weights))[0]}`;
+      this.said = `Half are before ${endsWords(axis, overview.tables.quantile(place, 0.5, part.weights))[0]}`;
       return this.mostly();
     }
     const numbers = overview.numbersOf(place, part.weights);
-    const [mean, low, median, high] = [numbers.mean, ...numbers.quartiles];
-    this.said = `Mean ${bandWords(axis, mean)}\nMedian ${bandWords(axis, median, true)}`;
-    const [from, to] = said(low, high);
-    const [first, , last] = kind === "everyone" ? [] : overview.numbersOf(place, {}).quartiles;
-    return `Half are ${from} to ${withUnit(to, axis.unit)}${first ? `; of everyone ${said(first, last).join(" to ")}` : ""}.`;
+    if (Number.isFinite(numbers.mean.est)) this.said = `Mean ${bandWords(axis, numbers.mean)}\nMedian ${bandWords(axis, numbers.quartiles[1], true)}`;
+    return halfWords(axis, numbers, kind === "everyone" ? null : overview.numbersOf(place, {}));
   }
 
   mostly() {

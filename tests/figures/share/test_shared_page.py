@@ -300,6 +300,22 @@ def test_quartiles_of_amounts_to_the_cent_have_no_more_digits_than_noise_allows(
     assert json.loads(run.stdout) == ["4390 (4300 to 4480)", "44 (42 to 46)", 0, 1], run.stderr
 
 
+def test_where_half_lie_of_a_column_that_nobody_surely_has_is_not_said():
+    """Of hours that no record had as numbers half were said to be "14 to 14"."""
+    quartiles = (
+        "quartiles: [{ est: 14, low: 0, high: 24 }, { est: 14, low: 0, high: 24 }, { est: 16, low: 0, high: 24 }]"
+    )
+    axis = '{ kind: "number", gap: 1, low: 0, high: 24, unit: "h" }'
+    none, some, part = said_by_the_page(
+        "numbers.js",
+        "halfWords",
+        f"[NaN, 15].map((est) => halfWords({axis}, {{ mean: {{ est }}, {quartiles} }})).concat("
+        f"halfWords({axis}, {{ mean: {{ est: 15 }}, {quartiles} }}, {{ {quartiles} }}))",
+    )
+    assert none == "Too few have a value to be told from none."
+    assert some == "Half are 14 to 16 h." and part == "Half are 14 to 16 h; of everyone 14 to 16."
+
+
 def test_noise_alone_is_no_difference_between_groups_and_no_two_columns_that_go_together():
     """Of nine columns that had nothing to do with each other, two were said to go together by 0.35."""
     code = f"""import {{ groupsApart, strongestPair }} from {json.dumps((FOLDER / "numbers.js").as_uri())};
