@@ -32,8 +32,8 @@ that is ever added to a standard error is at most l s φ(0) <= 0.2 r, and that a
 """
 OCCUPIED = 3.5
 """Standard deviations from which a number is more than noise."""
-FEW_BEYOND, MOST_SAID = 0.1, 6
-"""Share of the records of which nothing is said if so few may lie beyond a range; and columns that are named."""
+FEW_BEYOND = 0.1
+"""Share of the records of which nothing is said if so few may lie beyond a range."""
 LEAST_FOUND = 0.05
 """Share of the records whose values must be found for a column to be one of categories, and no free text."""
 
@@ -142,16 +142,18 @@ class Discovered:
     @property
     def beyond(self) -> str:
         """In which columns how many records may lie outside of the range that was found, in a sentence; "" in none."""
-        many = [
-            (one.name, one.beyond)
+        many = {
+            one.name: one.beyond
             for one in self.columns
             if one.beyond is not None and one.beyond.count + 2 * one.beyond.error > FEW_BEYOND * self.records.count
-        ]
-        said = [f"{name!r} {self._part(outside)}" for name, outside in many[:MOST_SAID]]
-        more = [f"{len(many) - MOST_SAID} more columns likewise"] if many[MOST_SAID:] else []
-        if not said:
-            return ""
-        return f"Records that may lie beyond the range that was found, and count at its end: {listed([*said, *more])}."
+        }
+        told = [name for name, outside in many.items() if noticeable(outside.count, outside.error)]
+        said = [f"{name!r} {self._part(many[name])}" for name in told]
+        hidden = [repr(name) for name in many if name not in told]
+        lies = "Records that lie beyond the range that was found, and count at its end: "
+        hides = "Noise hides whether more than a tenth of the records lie beyond the range that was found of "
+        parts = [(lies, said), (hides, hidden)]
+        return " ".join(f"{first}{listed(some)}." for first, some in parts if some)
 
     def _part(self, found: Measured) -> str:
         """How many records that is, for a person: noise may say more than there are."""

@@ -13,9 +13,10 @@ import pytest
 from core import Budget, discover
 from core.domain.columns import on_earth, within_reason
 from core.domain.formats import format_of
+from core.privacy.budget import EACH_RECORD
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery_reading import COARSE, COARSELY, Scale
-from core.releases.found import Measured
+from core.releases.found import Discovered, FoundColumn, Measured
 from core.releases.found_ends import Seen, all_ends
 from core.releases.found_ranges import _is_amount, _sensibly, found_ranges, heaps_of, rounded_outward, step_of
 from tests.releases.conftest import PROMISE
@@ -34,7 +35,20 @@ def test_how_many_may_lie_beyond_a_found_range_is_said():
         beyond = ((table["fee"] < fee.column.low) | (table["fee"] > fee.column.high)).sum()
         assert abs(fee.beyond.count - beyond) <= 4 * fee.beyond.error
         if fee.beyond.count + 2 * fee.beyond.error > 0.1 * found.records.count:
-            assert "'fee'" in found.beyond and "may lie beyond" in found.beyond
+            assert "'fee'" in found.beyond and "lie beyond" in found.beyond
+
+
+def test_how_many_lie_beyond_a_range_is_a_number_only_where_noise_tells_it():
+    """Of 18,900 readings "at most 18,000" were said to lie beyond a range that held all of them."""
+    told = FoundColumn("fee", None, beyond=Measured(900.0, 100.0))
+    hidden = FoundColumn("kWh", None, beyond=Measured(400.0, 4_000.0))
+    few = FoundColumn("age", None, beyond=Measured(10.0, 20.0))
+    records = Measured(3_000.0, 100.0)
+    found = Discovered((told, hidden, few), records, None, "0", PROMISE, PROMISE, EACH_RECORD)
+    assert found.beyond == (
+        "Records that lie beyond the range that was found, and count at its end: 'fee' about 900 ± 200. "
+        "Noise hides whether more than a tenth of the records lie beyond the range that was found of 'kWh'."
+    )
 
 
 @pytest.mark.few(4)
