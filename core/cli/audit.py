@@ -133,6 +133,8 @@ def _replayed(trials: Iterable[Trial], json: bool, quietly: bool = False) -> lis
             print(verdict.sentence, flush=True)
     if json:
         print_json({"passed": all_passed(verdicts), "trials": verdicts})
+    elif quietly and not all_passed(verdicts):  # no attack follows, with which it would be printed
+        print_json({"passed": False, "exact": verdicts})
     elif len(verdicts) > 1 and not quietly:
         replays, draws = (sum(verdict[name] for verdict in verdicts) for name in ("replays", "failed"))
         print(f"{len(verdicts):,} kinds of releases, {replays:,} replays, {draws:,} failed.")

@@ -33,6 +33,7 @@ _IDENTIFIER = (
     r"^\s*(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[^@\s]+@[^@\s]+\.[^@\s]+|https?://\S+|"
     r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,4})?|[0-9a-f]{32,64})\s*$"
 )
+_HOURS_AND_MINUTES = r"^[^A-Za-z]*[0-9]\s*(?i:h|std|stu|heu|hor|or[ae]|uur)[^0-9]*[0-9]+\s*(?i:m)[^0-9]*$"
 _COMPACT = r"^\s*[0-9]{8}\s*$"
 # Money has two decimals or none: "$ 1.234" is not written with a point before decimals, nor "€ 1,234" with a comma. But
 # fuel has three, so such a text is marked: where the rest of its column has that mark before decimals, it has too.
@@ -208,6 +209,9 @@ def _of_different(texts: pa.Array) -> Array:
             continue
         read = np.asarray(format_of(name).read(some.take(pa.array(rows))))
         bits[with_digits[rows[(read != NEVER) & ~np.isnan(read)]]] |= _BIT[name]
+    # Beside "1 h 20 min" a 0:55 says hours and minutes, so that says so as well, though either format reads it.
+    told = np.flatnonzero(bits & _BIT["hours_minutes"] != 0)
+    bits[told[to_numpy(pc.match_substring_regex(texts.take(pa.array(told)), _HOURS_AND_MINUTES))]] &= ~_BIT["duration"]
     other = np.flatnonzero(bits == 0)
     rest = texts.take(pa.array(other))
     identifier = to_numpy(pc.match_substring_regex(rest, _IDENTIFIER))

@@ -44,8 +44,8 @@ def rounded(value: float, error: float) -> str:
 
     Examples
     --------
-    >>> rounded(6483, 95), rounded(6483, 140), rounded(0.0123, 0.004)
-    ('6,480', '6,500', '0.012')
+    >>> rounded(6483, 95), rounded(6483, 140), rounded(0.0123, 0.004), rounded(2000, 0.00006)
+    ('6,480', '6,500', '0.012', '2,000')
     """
     return _digits(value, error, round)
 
@@ -168,7 +168,7 @@ def _digits(value: float, error: float, towards: Callable[[float], int]) -> str:
         return number(value)
     if math.isinf(error):
         return UNKNOWN
-    k = place(error)
+    k = max(place(error), 0) if float(value).is_integer() else place(error)  # a count has no parts of a record
     # Powers of ten above 1 are exact in floating point and those below are not, so neither branch divides by 10**-n.
     whole = towards(value * 10.0**-k) if k < 0 else towards(value / 10.0**k)
     text = f"{whole * 10**k:,}" if k >= 0 else f"{whole / 10**-k:,.{-k}f}"

@@ -8,7 +8,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -62,6 +62,15 @@ class Scan:
     setup: Sequence[str] = ()
     # Gives, afresh for every reading, the Arrow tables or readers that the expression names.
     make_tables: Callable[[], Mapping[str, object]] = dict
+    refused: list[RequestError] = field(default_factory=list, compare=False)  # What those readers refused, and why.
+
+    def reading(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same batches; a refusal among them is kept, as DuckDB makes a complaint of its own of it."""
+        try:
+            yield from batches
+        except RequestError as problem:
+            self.refused.append(problem)
+            raise
 
     @contextmanager
     def connection(
@@ -122,7 +131,7 @@ class Scan:
         for memory in MEMORY_LIMITS:
             started = False
             try:
-                with self.spilling(memory) as session, plain_sentences(self.label):
+                with self.spilling(memory) as session, plain_sentences(self.label, self.refused):
                     for batch in session.sql(sql).to_arrow_reader(rows):
                         started = True
                         yield batch
@@ -137,8 +146,11 @@ class OutOfMemory(RequestError):
 
 
 @contextmanager
-def plain_sentences(label: str) -> Iterator[None]:
-    """Turn what a reader complains about into one sentence that holds no value of the data, as theirs often do."""
+def plain_sentences(label: str, refused: Sequence[RequestError] = ()) -> Iterator[None]:
+    """Turn what a reader complains about into one sentence that holds no value of the data, as theirs often do.
+
+    `refused`: What was said of it already.
+    """
     try:
         yield
     except RequestError:
@@ -148,7 +160,7 @@ def plain_sentences(label: str) -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     except (*FAILURES, pa.ArrowException, OSError, ValueError, EOFError, zlib.error, MemoryError) as error:
-        raise _sentence(label, error) from None
+        raise (refused[0] if refused else _sentence(label, error)) from None
 
 
 def _sentence(label: str, error: Exception) -> RequestError:

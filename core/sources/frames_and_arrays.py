@@ -73,7 +73,7 @@ class ArrowSource(Source):
         schema = pa.schema([(name, _for_duckdb(self.schema.field(name).type)) for name in names])
 
         def make_tables() -> dict[str, pa.RecordBatchReader]:
-            batches = (batch.cast(schema) for batch in self.read(names, rows))
+            batches = scan.reading(batch.cast(schema) for batch in self.read(names, rows))
             return {"records": pa.RecordBatchReader.from_batches(schema, batches)}
 
         scan, types = Scan("records", self.label, make_tables=make_tables), _types_in_sql(schema, self.label)

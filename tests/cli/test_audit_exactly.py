@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.auditing import trials
 from core.releases import seal
 
 
@@ -30,6 +31,18 @@ def test_a_broken_promise_is_said_and_ends_with_exit_code_1(command, monkeypatch
     monkeypatch.setattr(seal, "add_noise", halved)
     done = command("audit", "--exact", "--mechanism", "histogram", "--epsilon", "1", "--bandwidth", "0.25")
     assert done.exit_code == 1 and "the draws keep ε = 2, and 1 was promised" in done.stdout
+
+
+def test_a_broken_promise_is_said_as_json_where_an_attack_was_to_follow(command, monkeypatch):
+    """Nothing was printed, and a script that reads JSON met an empty text."""
+
+    def broken(trial, **options):
+        return trials.Verdict(trial, ("the draws keep ε = 2, and 1 was promised",), 2.0, 3)
+
+    monkeypatch.setattr(trials, "examine", broken)
+    done = command("audit", "--mechanism", "histogram", "--epsilon", "1", "--bandwidth", "0.25", "--json")
+    said = json.loads(done.stdout)
+    assert done.exit_code == 1 and not said["passed"] and said["exact"][0]["failed"] == 1
 
 
 def test_a_name_of_nothing_is_refused_in_a_sentence(command):

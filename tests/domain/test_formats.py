@@ -26,8 +26,8 @@ BY_FORMAT = {
         **{"igen": 1, "nem": 0, "ναι": 1, "όχι": 0, "예": 1, "Ya": 1, "tidak": 0, "da": 1, "нет ": 0},
     },
     "time": {"08:30": 8.5, "8:30 pm": 20.5, "12:00 a.m.": 0, "23:59:60": np.nan, "18:45 Uhr": 18.75},
-    "duration": {"1:27": 87, "0:01:27": 87, "PT1M27S": 87, "1 h 27 min": 5220, "2 days, 00:00:01": 172801, "90 s": 90},
-    "hours_minutes": {"1:27": 87, "37:30": 2250, "1:27:30": 87.5, "PT1H27M": 87, "2 Std. 5 Min.": 125},
+    "duration": {"1:27": 87, "0:01:27": 87, "PT1M27S": 87, "90 min": 5400, "2 days, 00:00:01": 172801, "90 s": 90},
+    "hours_minutes": {"1:27": 87, "37:30": 2250, "1:27:30": 87.5, "1 h 27 min": 87, "2 Std. 5 Min.": 125},
 }
 DATES = {
     "day_first": "31/12/2024|31.12.24|31-12-2024|31 Dec 2024|31. Dezember 2024|31 de diciembre de 2024|31 déc. 2024",
@@ -58,6 +58,15 @@ def test_days_that_there_are_not_are_no_dates():
     for name in DATES:
         assert (format_of(name).read(texts) == NEVER).all()
         assert not format_of(name).fits(texts).any()
+
+
+@pytest.mark.parametrize("hours", ["1 h 27 min", "2 Std. 5 Min.", "1h 05m", "3 horas 10 minutos"])
+def test_what_is_short_of_an_hour_is_hours_and_minutes_where_other_values_say_so(hours):
+    """0:55 was 55 seconds beside them, as either format reads them and minutes and seconds stand first."""
+    (found,) = guessed([pa.array(["0:55", "12:20", hours, "1:05"])], comma=False)
+    assert found == ("number", "hours_minutes")
+    assert format_of("hours_minutes").read(pa.array(["0:55"])).tolist() == [55]
+    assert next(guessed([pa.array(["0:55", "1 min 27 s", "90 s"])], comma=False)) == ("number", "duration")
 
 
 def test_a_time_of_day_behind_a_date_is_read():

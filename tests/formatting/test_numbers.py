@@ -51,7 +51,7 @@ def test_rounding_moves_a_number_by_half_an_error_at_most(value, error):
 def test_no_digit_below_the_error_is_shown(value, error):
     text = rounded(value, error)
     decimals = len(text.partition(".")[2])
-    assert decimals == max(0, -place(error))
+    assert decimals == (0 if value.is_integer() else max(0, -place(error)))
     if place(error) > 0 and read(text):
         assert text.replace(",", "").endswith("0" * place(error))
 
@@ -228,3 +228,8 @@ def test_one_is_no_plural():
 def test_days_are_written_as_people_do():
     assert day("2026-11-02T09:05:00+00:00") == day(datetime(2026, 11, 2)) == "2 November 2026"
     assert minute("2026-11-02T09:05:00+00:00") == "2 November 2026, 09:05 UTC"
+
+
+def test_a_count_whose_noise_is_next_to_nothing_has_no_parts_of_a_record():
+    """At ε = 20 a release said that it has about 2,000.0000 records."""
+    assert rounded(2_000.0, 6e-5) == "2,000" and rounded(2_000.5, 0.06) == "2,000.50" and rounded(0.0, 0.5) == "0"

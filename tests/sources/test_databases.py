@@ -9,7 +9,7 @@ from contextlib import closing
 import duckdb
 import pytest
 
-from core.domain import Domain
+from core.domain import Domain, PrivacyUnit
 from core.errors import RequestError
 from core.sources import databases, open_source
 from core.sources.databases import is_database, tables_of
@@ -161,3 +161,15 @@ def test_a_view_that_never_gives_a_record_can_be_interrupted(endless, monkeypatc
         timer.join()
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("id", 2)])
+def test_a_value_of_another_type_in_sqlite_is_what_is_said_of_it_among_persons_too(tmp_path, unit):
+    """With persons the whole file was said to be damaged, cut short or of another format."""
+    with closing(sqlite3.connect(tmp_path / "a.db")) as store:
+        store.execute("CREATE TABLE t (id INTEGER, x REAL)")
+        store.executemany("INSERT INTO t VALUES (?, ?)", [(1, 0.5), (2, "secret")])
+        store.commit()
+    domain = Domain.of(x=(0, 1), unit=unit)
+    with pytest.raises(RequestError, match=r"^The column 'x' holds values that are not of its declared type\.$"):
+        list(open_source(f"{tmp_path}/a.db::t").batches(domain))

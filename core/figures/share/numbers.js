@@ -17,7 +17,8 @@ export const digitsOf = (value, error, towards) => {
   if (!(error > 0)) return significant(value, 12);
   if (!Number.isFinite(error)) return "unknown";
   const exponent = Math.floor(Math.log10(error));
-  const place = exponent + Number(10 ** (exponent + 1) <= error) - Number(10 ** exponent > error);
+  const supported = exponent + Number(10 ** (exponent + 1) <= error) - Number(10 ** exponent > error);
+  const place = Number.isInteger(value) ? Math.max(supported, 0) : supported;
   const whole = towards(place < 0 ? value * 10 ** -place : value / 10 ** place);
   return place >= 0 ? grouped(whole * 10 ** place, 0) : grouped(whole / 10 ** -place, Math.min(20, -place));
 };
