@@ -1,5 +1,6 @@
 """Pictures of models: what coefficients and sums of products say, how good a model was, what a promise leaves of it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -242,6 +243,7 @@ def reaches(model: LinearModel, row: int) -> pd.DataFrame:
 
 
 ROOM = 0.04  # Empty space above and below the curve, as a share of all records.
+BESIDE = 0.15  # Powers of ten that marks of ε need between them, so that their numbers do not run into each other.
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,9 @@ def training_figure(
     levels = ((common, measure.least, "bottom right"), (best, "hardly any noise", "top left"))
     for level, words, place in levels:
         figure.add_hline(level, line=DOTTED, annotation={"text": words}, annotation_position=place)
-    figure.update_xaxes(STILL | {"type": "log", "tickvals": list(epsilons), "tickformat": ",.3~r", "title": "ε"})
+    apart = [one for one in epsilons if one == epsilon or abs(math.log10(one / epsilon)) > BESIDE]
+    marks = {"tickvals": apart, "tickformat": ",.3~r", "tickangle": 0, "title": "ε"}
+    figure.update_xaxes(STILL | {"type": "log"} | marks)
     ends = [min(common, *right) - ROOM, max(best, *right) + ROOM]
     figure.update_yaxes(RULED | {"range": ends, "tickformat": ".0%", "title": measure.done})
     return laid_out(figure, 220, showlegend=False)

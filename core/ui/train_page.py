@@ -27,6 +27,7 @@ from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import LedgerAccount, spending, unit_words
 from ..releases.release import Release
 from ..releases.seal import promised_with
+from ..sources.public_tables import sample
 from .frame.marks import Visibility, facts, main_action, note, odds_sentence, offer, rail, show
 from .frame.navigation import CLASSIFY
 from .frame.session import OwnData, Session
@@ -82,12 +83,13 @@ MANY = 1_500  # Coefficients up to which a curve is drawn while somebody waits.
 RECORDS = tuple(count * 10**power for power in range(2, 8) for count in (1, 2, 5))
 
 
-def choose_records() -> int:
-    """A public guess of how many records there are."""
+def choose_records(own: OwnData) -> int:
+    """A public guess of how many records there are, from what was found out or is known of a sample."""
+    usual = own.records or (USUAL_RECORDS if own.sample is None else sample(own.sample).records_guess)
     count: int = st.select_slider(
         "How many records there are at least",
-        RECORDS,
-        USUAL_RECORDS,
+        sorted({*RECORDS, usual}),
+        usual,
         format_func=lambda records: f"{records:,}",
         key="train-records",
         help="Say what anyone may know, and do not count your records for it. The forecast depends on it, and where "
@@ -168,7 +170,7 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     target = st.selectbox("Column", targets, targets.index((usual or targets)[-1]), key="train-target", width=320)
     declared = _directions(own.domain, str(target))
     st.header("2 · How much privacy?", anchor=False)
-    epsilon, slack, records = _epsilon(), choose_slack(), choose_records()
+    epsilon, slack, records = _epsilon(), choose_slack(), choose_records(own)
     number = 0 if visitor.records is None else visitor.records.number
     neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
     if missing or account is None:

@@ -1,6 +1,7 @@
 """Train without a browser: what is missing, what is asked for, the model that comes out, and files of models."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -146,6 +147,21 @@ def test_a_forecast_lies_between_the_most_common_answer_and_hardly_any_noise():
     low, high = figure.layout.yaxis.range
     assert low < 0.58 and high > 0.75
     assert "58%" in training_in_words((0.01, 1.0), (0.6, 0.7), 0.58, 0.75)
+
+
+def test_marks_of_the_curve_do_not_run_into_each_other():
+    """What is left after finding out, 0.869, was written over 1, and all marks stood aslant."""
+    figure = training_figure((0.01, 0.1, 0.869, 1.0, 10.0), (0.4, 0.5, 0.6, 0.6, 0.6), 0.869, 0.3, 0.7)
+    assert list(figure.layout.xaxis.tickvals) == [0.01, 0.1, 0.869, 10.0] and figure.layout.xaxis.tickangle == 0
+
+
+def test_a_forecast_begins_with_how_many_records_were_found_or_a_sample_has():
+    """It began with 10,000 beside a release that had found 18,900, and of every sample."""
+    source = open_source(plane())
+    assert OwnData("people", source, PLANE).records is None
+    for found, said in ((18_931.2, 19_000), (-12.5, 100)):
+        bought = (SimpleNamespace(records=found),)
+        assert OwnData("people", source, PLANE, bought=bought).records == said
 
 
 def test_a_wish_is_paid_for_and_a_total_is_not_passed(ledger):

@@ -73,6 +73,9 @@ class Records:
         return tuple(replace(column, kind="text") for column in self.source.columns)
 
 
+LEAST_FOUND = 100.0  # Noise may find fewer records than there can be.
+
+
 @dataclass(frozen=True)
 class OwnData:
     """Private: the records an owner declared on the Data page, and what the owner said about them in public."""
@@ -97,6 +100,11 @@ class OwnData:
     def within(self) -> Budget | None:
         """The promise of which a single purchase was the first part; a release may be the rest of it."""
         return self.bought[0].whole if len(self.costs) == 1 == len(self.bought) else None
+
+    @property
+    def records(self) -> int | None:
+        """How many records there are about, in two digits, where that was found out; noise may find none at all."""
+        return int(float(f"{max(LEAST_FOUND, self.bought[-1].records):.2g}")) if self.bought else None
 
 
 @dataclass(frozen=True)

@@ -140,14 +140,10 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
 def _begun(own: OwnData, number: int) -> Draft:
     """A draft of which nothing is chosen yet; how many records there are is known where it was found out."""
     draft = Draft(own.domain, hash_seed(number), within=own.within)
-    if not own.bought:
+    if own.records is None:
         return draft
     st.session_state.setdefault(f"release-records-said-{number}", True)
-    found = max(LEAST_FOUND, own.bought[-1].records)
-    return replace(draft, records=int(float(f"{found:.2g}")))
-
-
-LEAST_FOUND = 100.0  # Noise may find fewer records than there can be.
+    return replace(draft, records=own.records)
 
 
 def _refined(
