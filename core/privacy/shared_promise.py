@@ -37,11 +37,12 @@ from typing import TypeVar
 from ..errors import RequestError
 from .accounting import Cost
 from .budget import Budget, Sensitivity, decimal_below
-from .calibration import NoiseScale, calibrate_shares, largest_rho, pure_scale
+from .calibration import NoiseScale, calibrate_gaussian, calibrate_shares, largest_rho, pure_scale
 from .composition import keeps_promise
 
 SHARE_STEPS = 1_000_000  # Of a budget that is shared out in proportion to real numbers.
-SPLITS = 128  # Of epsilon between pure and Gaussian noise; a finer one would change the noise by less than a hundredth.
+SPLITS = 512  # Of epsilon between pure and Gaussian noise; a finer one would change the noise by less than a hundredth.
+WIDE = Sensitivity(1 << 40, 1 << 40)  # Of a table whose noise is so wide that only its ratio to this matters.
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def calibrate_joint(
     )
     if delta:
         ways.append(_noise(tables, counts, counts_share, epsilon, delta, gaussian=every))
-        split = _best_split(tables, float(epsilon), float(delta))
+        split = _best_split(tables, counts_share if counts else Fraction(0), epsilon, delta)
         if split is not None:
             gaussian, pure_share = split
             ways.append(_noise(tables, counts, counts_share, epsilon, delta, gaussian, pure_share))
@@ -104,7 +105,9 @@ def calibrate_joint(
     return min(ways, key=worst)
 
 
-def _best_split(tables: Sequence[Wanted], epsilon: float, delta: float) -> tuple[list[int], Fraction] | None:
+def _best_split(
+    tables: Sequence[Wanted], counts_share: Fraction, epsilon: Fraction, delta: Fraction
+) -> tuple[list[int], Fraction] | None:
     """Which tables have Gaussian noise where others have pure noise, and the share of epsilon for those others."""
     gains = {place: table.pure_weight**2 / table.gaussian_weight for place, table in enumerate(tables)}
     order = sorted(gains, key=lambda place: (tables[place].gaussian_only, gains[place]))
@@ -115,7 +118,7 @@ def _best_split(tables: Sequence[Wanted], epsilon: float, delta: float) -> tuple
             break
         needs = (
             sum(tables[place].pure_weight for place in pure),
-            sum(tables[place].gaussian_weight for place in gaussian),
+            sum(tables[place].gaussian_weight for place in gaussian) / float(1 - counts_share),
         )
         least, most = 1, SPLITS - 1
         while least < most:  # κ of the pure tables falls with their share, and that of the others rises
@@ -129,11 +132,15 @@ def _best_split(tables: Sequence[Wanted], epsilon: float, delta: float) -> tuple
     return found
 
 
-def _kappas(needs: tuple[float, float], share: int, epsilon: float, delta: float) -> tuple[float, float]:
-    """The κ that pure tables need with so many 128ths of epsilon, and that Gaussian ones need with the rest."""
+def _kappas(needs: tuple[float, float], share: int, epsilon: Fraction, delta: Fraction) -> tuple[float, float]:
+    """The κ that pure tables need with so many parts of epsilon, and that Gaussian ones need with the rest.
+
+    By the calibration that they get: the conversion from zCDP alone took their noise for a twentieth wider than it is.
+    """
     pure, gaussian = needs
-    paid = epsilon * share / SPLITS
-    return pure / paid, math.sqrt(gaussian / (2.0 * largest_rho(epsilon - paid, delta)))
+    paid = epsilon * Fraction(share, SPLITS)
+    noise = calibrate_gaussian(WIDE, epsilon - paid, delta)
+    return pure / float(paid), math.sqrt(gaussian * noise.variance / WIDE.l2_squared)
 
 
 def _noise(
