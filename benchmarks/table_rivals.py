@@ -79,21 +79,33 @@ def by_tables(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, co
 
 def by_seen(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
     """Of the pairs that public sizes choose."""
-    tables = replace(Tables.of(domain, bins), tables=None)
-    return _guessed(release(tables, frame, budget, records=len(frame)), counts)
+    return _guessed(_seen(domain, frame, budget, bins), counts)
 
 
 def by_chosen(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
     """Of as many pairs that are chosen under noise."""
-    numbers = number_axes(domain)
-    chosen = ChosenTables(domain, (bins,) * numbers, (0,) * numbers)
-    return _guessed(release(chosen, frame, budget, records=len(frame)), counts)
+    return _guessed(_chosen(domain, frame, budget, bins), counts)
 
 
 def by_usual(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
-    """Of what the command line takes where nobody says which: under a pure promise the records are asked."""
-    way = by_chosen if budget.pure and len(counts) >= FEWEST_ASKED else by_seen
-    return way(domain, frame, budget, bins, counts)
+    """Of what the command line takes where nobody says which."""
+    return _guessed(usual(domain, frame, budget, bins), counts)
+
+
+def usual(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int) -> Release:
+    """What the command line releases where nobody says which tables: under a pure promise the records are asked."""
+    way = _chosen if budget.pure and len(domain.columns) >= FEWEST_ASKED else _seen
+    return way(domain, frame, budget, bins)
+
+
+def _seen(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int) -> Release:
+    tables = replace(Tables.of(domain, bins), tables=None)
+    return release(tables, frame, budget, records=len(frame))
+
+
+def _chosen(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int) -> Release:
+    numbers = number_axes(domain)
+    return release(ChosenTables(domain, (bins,) * numbers, (0,) * numbers), frame, budget, records=len(frame))
 
 
 def _guessed(made: Release, counts: list[int]) -> Pairs:
@@ -106,11 +118,16 @@ def _guessed(made: Release, counts: list[int]) -> Pairs:
 
 def by_mst(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
     """The model that fits a chosen tree."""
-    made: Release = release(MST(domain, Gaussian(1.0), cells=bins), frame, budget)
-    marginals, wanted = made.sketch.marginals, list(combinations(range(len(counts)), 2))
+    made, wanted = mst(domain, frame, budget, bins), list(combinations(range(len(counts)), 2))
+    marginals = made.sketch.marginals
     total = max(1.0, made.sketch.total(made.counters))
     tables = marginals.marginals(made.counters)
     return dict(zip(wanted, fitted_marginals(counts, marginals.cliques, tables, total, wanted=wanted), strict=True))
+
+
+def mst(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int) -> Release:
+    """A chosen tree of pairs."""
+    return release(MST(domain, Gaussian(1.0), cells=bins), frame, budget)
 
 
 @dataclass(frozen=True)

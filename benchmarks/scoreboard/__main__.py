@@ -27,8 +27,9 @@ from core import Budget
 from core.errors import RequestError
 
 from .board_page import write_page
-from .contests import CONTESTS, Contest, Round, Told, promised
+from .contests import CONTESTS, promised
 from .fetched_sets import FetchedSet, fetched_sets, python_of
+from .rounds import Contest, Round, Told
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.jsonl"

@@ -15,8 +15,9 @@ import numpy as np
 from core.runtime.environment import VERSION
 
 from ..machine import machine
-from .contests import CONTESTS, SLOW, Contest
+from .contests import CONTESTS, SLOW
 from .fetched_sets import ENVIRONMENTS
+from .rounds import Contest
 
 OURS = "frostglass"
 DOCS = Path(__file__).parents[2] / "docs"

@@ -6,13 +6,10 @@ of records that are there (models: of a held-out third), the smaller the better.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from core import Budget, Categorical, Domain, Moments, Numeric, private_quantiles, recommend, release, train
 from core.analysis.centres import find_centres
@@ -26,80 +23,14 @@ from core.privacy.calibration import largest_rho
 from core.releases.forecast.recommendation import Closeness, Distances
 from core.sources import open_source
 
-from ..table_rivals import by_aim, by_mst, by_usual, distance, exact_pairs
+from .cut_contests import REAL, pairs, samples
 from .fetched_sets import FetchedSet
+from .rounds import Contest, Draw, Round, Told
 
 FINE = 1 << 20
-BINS, MOST_COLUMNS = 8, 8
 VALUES, PEOPLE = 64, 5_000
 BANDWIDTH = 0.1
 """Of kernel sums, as a share of the bounds."""
-
-
-class Told(NamedTuple):
-    """What had been said of a draw, beside what came."""
-
-    over: float  # Its error over the one that was promised, both root mean square.
-    inside: float  # Share of exact answers inside the intervals of 95%.
-
-
-Draw = Callable[[Budget, int], "tuple[float, Told | None]"]
-"""The error of one draw, and how true what was said of it."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """A contest on one set.
-
-    Attributes
-    ----------
-    ours : Mapping[str, Draw]
-        What is made in this process: our own and published rivals that live here; the first is ours.
-    given : dict[str, np.ndarray]
-        What processes of other libraries get.
-    facts : dict[str, object]
-        The public facts for them.
-    error : Callable[[np.ndarray], float]
-        Of what they answer.
-    """
-
-    ours: Mapping[str, Draw]
-    given: dict[str, np.ndarray] = field(default_factory=dict)
-    facts: dict[str, object] = field(default_factory=dict)
-    error: Callable[[np.ndarray], float] = lambda answer: float("nan")
-
-
-@dataclass(frozen=True)
-class Contest:
-    """A question, with those who can answer it.
-
-    Attributes
-    ----------
-    name, measure : str
-        What it is called, and what an error is.
-    round : Callable[[FetchedSet], Round | None]
-        The contest on a set.
-    rivals : dict[str, str]
-        Of other environments: the rival's name there, and its environment.
-    pure, loose : frozenset[str]
-        Rivals that keep an epsilon alone, and those that need a delta.
-    without : frozenset[str]
-        What keeps no promise: how far the truth itself would be.
-    slow : frozenset[str]
-        Who takes minutes for a draw, and is asked only where that is wanted.
-    deltas : bool
-        Whether a delta can be promised at all.
-    """
-
-    name: str
-    measure: str
-    round: Callable[[FetchedSet], Round | None]
-    rivals: dict[str, str] = field(default_factory=dict)
-    pure: frozenset[str] = frozenset()
-    loose: frozenset[str] = frozenset()
-    without: frozenset[str] = frozenset()
-    slow: frozenset[str] = frozenset()
-    deltas: bool = True
 
 
 def promised(budget: Budget) -> dict[str, object]:
@@ -158,36 +89,6 @@ def means(fetched: FetchedSet) -> Round:
         return off(np.array([float(told[name]) for name in fetched.numbers])), None
 
     return Round({"frostglass": ours}, {"numbers": _numbers(fetched)}, _queries(fetched, "means"), off)
-
-
-def pairs(fetched: FetchedSet) -> Round:
-    """Counts of all pairs of columns, of which numbers are cut into equal bins."""
-    names = [*fetched.categories, *fetched.numbers][:MOST_COLUMNS]
-    cells, counts = [], []
-    for name in names:
-        known = fetched.categories.get(name)
-        values = fetched.records[name]
-        if known is None:
-            low, high = fetched.numbers[name]
-            share = (values.to_numpy(float) - low) / (high - low)
-            cells.append(np.clip((share * BINS).astype(int), 0, BINS - 1))
-        else:
-            cells.append(pd.Categorical(values, known).codes.astype(int))
-        counts.append(BINS if known is None else len(known))
-    exact = exact_pairs(np.array(cells), counts)
-    known = [tuple(f"v{place:02}" for place in range(count)) for count in counts]
-    domain = Domain(tuple(Categorical(name, values) for name, values in zip(names, known, strict=True)))
-    frame = pd.DataFrame({name: np.array(known[place])[cells[place]] for place, name in enumerate(names)})
-
-    def by(method: Callable[..., object]) -> Draw:
-        return lambda budget, draw: (distance(method(domain, frame, budget, BINS, counts), exact), None)
-
-    def sampled(answer: np.ndarray) -> float:
-        made = np.asarray(answer, dtype=int).reshape(len(counts), -1)
-        return distance(exact_pairs(made, counts), exact)
-
-    here = {"frostglass": by(by_usual), "MST (mbi)": by(by_mst), "AIM (mbi)": by(by_aim)}
-    return Round(here, {"cells": np.array(cells)}, {"contest": "pairs"}, sampled)
 
 
 def classes(fetched: FetchedSet) -> Round:
@@ -315,7 +216,7 @@ ORACLES = ("pure-ldp de", "pure-ldp oue", "pure-ldp olh", "pure-ldp hr", "multi-
 RECORDS = {"SmartNoise mst": "smartnoise", "SmartNoise aim": "smartnoise"}
 ONE_EPSILON = frozenset({"diffprivlib", "diffprivlib models"})
 SLOW = frozenset({"Tumult", "AIM (mbi)", "SmartNoise aim"})
-NO_PROMISE = frozenset({"boosting without privacy"})
+NO_PROMISE = frozenset({"boosting without privacy", REAL})
 CONTESTS = (
     Contest("medians", "mean error of ranks", medians, QUERIES, ONE_EPSILON, slow=SLOW),
     Contest("means", "mean error as a share of the range", means, QUERIES, ONE_EPSILON, slow=SLOW),
@@ -325,6 +226,15 @@ CONTESTS = (
         pairs,
         RECORDS,
         loose=frozenset({*RECORDS, "AIM (mbi)"}),
+        slow=SLOW,
+    ),
+    Contest(
+        "samples",
+        "share wrong of a held-out third, by models of made-up records",
+        samples,
+        RECORDS,
+        loose=frozenset(RECORDS),
+        without=NO_PROMISE,
         slow=SLOW,
     ),
     Contest(

@@ -10,7 +10,9 @@ import pytest
 
 from benchmarks.scoreboard import __main__ as board
 from benchmarks.scoreboard import board_page, fetched_sets
-from benchmarks.scoreboard.contests import CONTESTS, Round, domain_of, means, medians
+from benchmarks.scoreboard.contests import CONTESTS, domain_of, means, medians
+from benchmarks.scoreboard.cut_contests import REAL, Cut, samples
+from benchmarks.scoreboard.rounds import Round
 from core import Budget
 
 
@@ -57,6 +59,18 @@ def test_our_answers_are_those_of_a_stranger_and_their_errors_fall_with_the_prom
         assert loose < tight
         assert one.error(np.array([30.0, 2000.0])) > loose
     assert domain_of(fetched()).columns[0].step == 1
+
+
+@pytest.mark.thorough
+def test_models_of_made_up_records_know_what_those_of_real_ones_do_at_a_loose_promise():
+    table = fetched()
+    table.records["kind"] = np.where(table.records["age"] >= 40, "a", "b")  # an edge of eight cells
+    one = samples(table)
+    assert one.ours[REAL](Budget(1), 0)[0] == 0.0
+    assert one.ours["frostglass"](Budget(5), 0)[0] < 0.02
+    cells = Cut.of(table).cells[:, table.training]
+    assert one.error(cells.ravel()) == 0.0  # as rivals hand them in
+    assert one.error(np.where(np.arange(3)[:, None] == 0, 1 - cells, cells).ravel()) == 1.0
 
 
 @pytest.mark.parametrize("contest", CONTESTS, ids=lambda one: one.name)
