@@ -43,7 +43,7 @@ from .copies import (
     pieces_of,
     recoding,
 )
-from .duck import Fault, identifier, literal, literals, plain_sentences
+from .duck import Fault, QuotedLines, identifier, literal, literals, plain_sentences
 from .people import Pairs, rounded_text
 from .queried import QueriedSource
 from .source import Location, Part
@@ -148,6 +148,7 @@ class DelimitedSource(QueriedSource):
         central = encoding == "" and not wide and all(is_central(head, self.asked.header) for head in heads)
         self.encoding = "utf-16-le" if wide else "windows-1250" if central else encoding
         self.checked = False
+        self.goes_on = False  # Whether a record may go on in the next line, so that no part of a file is read alone.
         if self.encoding not in ("", "utf-8"):
             self._copy()
         texts = [b"".join(in_utf8([head], self.encoding)).decode() for head in heads]
@@ -167,7 +168,7 @@ class DelimitedSource(QueriedSource):
 
     def _copy(self) -> None:
         self.location = Copies(self.location, recoding(self.encoding, self.zipped))
-        self.zipped, self.checked = False, True
+        self.zipped, self.checked, self.goes_on = False, True, True
 
     def _read_headers(self, texts: Sequence[str], mark: str) -> None:
         """Take names, separator and quotes from the lines of names; RequestError where they are not alike."""
@@ -241,7 +242,7 @@ class DelimitedSource(QueriedSource):
         return (
             f"read_csv({literals(paths)}, delim = {literal(self.delimiter)}, quote = {quote}, escape = {quote}, "
             f"comment = '', skip = {max(self.header - 1, 0)}, header = {self.header > 0}, encoding = 'utf-8', "
-            f"compression = {packed}, auto_detect = false, columns = {{{columns}}})"
+            f"compression = {packed}, auto_detect = false, parallel = {not self.goes_on}, columns = {{{columns}}})"
         )
 
     def _first_rows(self, text: str, cut: bool) -> list[list[str]]:
@@ -262,25 +263,31 @@ class DelimitedSource(QueriedSource):
     def _kind(self, name: str, sql_type: str) -> str:
         return self.guessed[name][0]
 
-    def _check_encoding(self) -> None:
-        """Read a copy from now on where a byte is none of UTF-8; else the copy would be the file."""
+    def _check_text(self) -> None:
+        """Read a copy from now on where a byte is none of UTF-8; else the copy would be the file.
+
+        Where a field goes on in the next line, DuckDB reads with one thread, as it refuses what several of them take
+        for records in the middle of a field.
+        """
         if not self.checked:
+            lines = QuotedLines(self.quote)
             with self.location.opened() as paths, plain_sentences(self.label):
-                valid = all(is_utf8(pieces_of(path, self.zipped)) for path in paths)
+                valid = all(is_utf8(lines.watching(pieces_of(path, self.zipped))) for path in paths)
+            self.goes_on = lines.found
             if not valid:
                 self._copy()
             self.checked = True
 
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
-        self._check_encoding()
+        self._check_text()
         yield from super()._batches(domain, rows)
 
     def pairs(self, domain: Domain) -> Pairs:
-        self._check_encoding()
+        self._check_text()
         return super().pairs(domain)
 
     def _parts(self, domain: Domain) -> tuple[Part, ...]:
-        self._check_encoding()
+        self._check_text()
         return self._file_parts(domain)
 
     def check_columns(self, domain: Domain) -> None:
@@ -297,7 +304,7 @@ class DelimitedSource(QueriedSource):
         if not looked_at or self.found_out:
             return
         names = ", ".join(dict.fromkeys(identifier(column.field) for column in looked_at))
-        self._check_encoding()
+        self._check_text()
         with self.location.opened() as paths, self.scan(paths).connection() as session, plain_sentences(self.label):
             first = session.sql(f"SELECT {names} FROM {self._text_table(paths)} LIMIT {FIRST}").to_arrow_table()
         check_first(looked_at, first, NO_NUMBER)

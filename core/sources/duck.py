@@ -6,11 +6,12 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from ..errors import RequestError
@@ -218,6 +219,29 @@ def _sentence(label: str, error: Exception) -> RequestError:
     return RequestError(
         f"{_capital(label)} cannot be read: damaged, cut short, or not in the format that the name says."
     )
+
+
+class QuotedLines:
+    """Whether a line of a text goes on in the next one, in quotes; where one is unsure, as of a stray quote, it may.
+
+    `quote`: The mark, of one byte in every encoding that is read.
+    """
+
+    def __init__(self, quote: str) -> None:
+        self._quote, self._open, self.found = ord(quote), False, False
+
+    def watching(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """The same pieces of one text, looked at on their way."""
+        self._open = False
+        for piece in pieces:
+            if not self.found:
+                letters = np.frombuffer(piece, np.uint8)
+                quotes = np.flatnonzero(letters == self._quote)
+                if self._open or len(quotes):
+                    ends = np.flatnonzero((letters == ord("\n")) | (letters == ord("\r")))
+                    self.found = bool(np.any((np.searchsorted(quotes, ends) + self._open) & 1))
+                self._open ^= len(quotes) % 2 == 1
+            yield piece
 
 
 def _capital(label: str) -> str:

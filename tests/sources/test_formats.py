@@ -16,6 +16,7 @@ import pytest
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.sources import ColumnInfo, Upload, open_source
+from core.sources.duck import QuotedLines
 from tests.depth import crossed, sampled
 
 RECORDS = {
@@ -248,3 +249,25 @@ def test_an_array_without_names_may_be_one_column_of_vectors():
     assert source.columns == (ColumnInfo("v", "vector", 4, lists=True),)
     (batch,) = source.batches(Domain((Vector("v", 4, 0, 20),)))
     np.testing.assert_array_equal(Domain((Vector("v", 4, 0, 20),)).encode(batch), vectors)
+
+
+@pytest.mark.parametrize(
+    "pieces", [("1,2\n", '3,"a\nb"\n'), ('1,"', "\n", '"\n'), ('5" pipe,"a\nb"\n',), ('"a""\n"\n',)]
+)
+def test_a_field_that_goes_on_in_the_next_line_is_seen_wherever_a_text_is_cut(pieces):
+    lines = QuotedLines('"')
+    assert b"".join(lines.watching(piece.encode() for piece in pieces)) == "".join(pieces).encode() and lines.found
+
+
+def test_quotes_that_end_in_their_line_leave_a_text_to_several_readers():
+    lines = QuotedLines('"')
+    assert list(lines.watching([b'"a","', b'b""c"\n1,"', b'"\r\n'])) and not lines.found
+
+
+@pytest.mark.thorough
+def test_lines_like_records_in_a_quoted_field_are_one_value_in_large_files_too(tmp_path):
+    """From 32 MB on several threads read, one of which began in the middle of the field: the file was refused."""
+    path, long = tmp_path / "notes.csv", '1,"' + "2,y\n" * 2_000 + '"\n'
+    path.write_text("a,b\n" + long * 4_200)
+    assert path.stat().st_size > 33_000_000
+    assert sum(len(batch) for batch in open_source(path).batches(Domain.of(a=(0, 9)))) == 4_200
