@@ -148,27 +148,23 @@ class DelimitedSource(QueriedSource):
         central = encoding == "" and not wide and all(is_central(head, self.asked.header) for head in heads)
         self.encoding = "utf-16-le" if wide else "windows-1250" if central else encoding
         self.checked = False
-        self.goes_on = False  # Whether a record may go on in the next line, so that no part of a file is read alone.
+        self.goes_on = False  # Whether fields go on in the next line.
         if self.encoding not in ("", "utf-8"):
             self._copy()
         texts = [b"".join(in_utf8([head], self.encoding)).decode() for head in heads]
-        if any("\0" in text for text in texts):
-            raise RequestError(f"What is in {location.label} is no text table: save it as CSV with the encoding UTF-8.")
         self._read_headers(texts, "\t" if re.search(r"\.tsv(\.gz)?$", name.lower()) else "")
         rows = [self._first_rows(text, len(head) == HEAD_BYTES) for text, head in zip(texts, heads, strict=True)]
         self.empty = not any(rows)
-        columns = [pa.array(values, pa.large_string()) for values in zip(*rows[0], strict=True)] or [NONE] * len(
-            self.names
-        )
+        columns = [pa.array(values, pa.large_string()) for values in zip(*rows[0], strict=True)]
+        columns = columns or [NONE] * len(self.names)
         self.guessed = dict(zip(self.names, guessed(columns, self.delimiter == ";"), strict=True))
-        # Whether formats were found out under a promise: to refuse them by values would tell more than was paid for.
-        self.found_out = False
+        self.found_out = False  # Whether formats were, under a promise: refusals by values would tell more than that.
         super().__init__(self.location, self._text_table)
         self.columns = tuple(replace(column, format=self.guessed[column.name][1]) for column in self.columns)
 
     def _copy(self) -> None:
         self.location = Copies(self.location, recoding(self.encoding, self.zipped))
-        self.zipped, self.checked, self.goes_on = False, True, True
+        self.zipped = False
 
     def _read_headers(self, texts: Sequence[str], mark: str) -> None:
         """Take names, separator and quotes from the lines of names; RequestError where they are not alike."""
@@ -181,6 +177,8 @@ class DelimitedSource(QueriedSource):
         if len(headers) > 1:
             raise RequestError(f"All of {label} must have the same first line.")
         (line,) = headers
+        if "\0" in line:  # of records one alone would say so of all
+            raise RequestError(f"What is in {label} is no text table: save it as CSV with the encoding UTF-8.")
         single = self.header and re.fullmatch(r"'[^']*'(.'[^']*')*", line) and '"' not in line
         self.quote = "'" if single else '"'
         self.delimiter = mark or max(DELIMITERS, key=lambda one: _count(line, one, self.quote))
@@ -264,19 +262,22 @@ class DelimitedSource(QueriedSource):
         return self.guessed[name][0]
 
     def _check_text(self) -> None:
-        """Read a copy from now on where a byte is none of UTF-8; else the copy would be the file.
-
-        Where a field goes on in the next line, DuckDB reads with one thread, as it refuses what several of them take
-        for records in the middle of a field.
-        """
+        """Read a copy from now on where a byte is none of UTF-8, else the copy would be the file; and by one thread
+        where fields go on in the next line, as several take that for records. Of a field without an end all is left out
+        by one, and refused by several."""
         if not self.checked:
-            lines = QuotedLines(self.quote)
-            with self.location.opened() as paths, plain_sentences(self.label):
-                valid = all(is_utf8(lines.watching(pieces_of(path, self.zipped))) for path in paths)
-            self.goes_on = lines.found
-            if not valid:
-                self._copy()
             self.checked = True
+            if not self._looked_through():
+                self._copy()
+                self._looked_through()
+
+    def _looked_through(self) -> bool:
+        """Whether all is UTF-8; whether fields go on is known then."""
+        lines = QuotedLines(self.quote)
+        with self.location.opened() as paths, plain_sentences(self.label):
+            valid = all(is_utf8(lines.watching(pieces_of(path, self.zipped))) for path in paths)
+        self.goes_on = lines.found and not lines.unended
+        return valid
 
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
         self._check_text()

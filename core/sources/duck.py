@@ -224,24 +224,25 @@ def _sentence(label: str, error: Exception) -> RequestError:
 class QuotedLines:
     """Whether a line of a text goes on in the next one, in quotes; where one is unsure, as of a stray quote, it may.
 
-    `quote`: The mark, of one byte in every encoding that is read.
+    `quote`: The mark, of one byte in every encoding that is read. `found`: Whether one does. `unended`: Whether a text
+    ends within quotes.
     """
 
     def __init__(self, quote: str) -> None:
-        self._quote, self._open, self.found = ord(quote), False, False
+        self._quote, self._open, self.found, self.unended = ord(quote), False, False, False
 
     def watching(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """The same pieces of one text, looked at on their way."""
         self._open = False
         for piece in pieces:
-            if not self.found:
-                letters = np.frombuffer(piece, np.uint8)
-                quotes = np.flatnonzero(letters == self._quote)
-                if self._open or len(quotes):
-                    ends = np.flatnonzero((letters == ord("\n")) | (letters == ord("\r")))
-                    self.found = bool(np.any((np.searchsorted(quotes, ends) + self._open) & 1))
-                self._open ^= len(quotes) % 2 == 1
+            letters = np.frombuffer(piece, np.uint8)
+            quotes = np.flatnonzero(letters == self._quote)
+            if not self.found and (self._open or len(quotes)):
+                ends = np.flatnonzero((letters == ord("\n")) | (letters == ord("\r")))
+                self.found = bool(np.any((np.searchsorted(quotes, ends) + self._open) & 1))
+            self._open ^= len(quotes) % 2 == 1
             yield piece
+        self.unended |= self._open
 
 
 def _capital(label: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 from core.domain import Categorical, Cyclic, Dates, Domain, Numeric, PrivacyUnit, Reading, TextLength
 from core.domain.round_columns import position
 from core.errors import RequestError
-from core.sources import open_source
+from core.sources import Upload, open_source
 from core.sources.public_tables import read_queries
 
 ROWS = 3_000
@@ -209,3 +209,17 @@ def test_questions_bear_the_names_of_the_domain_and_are_said_as_people_say_them(
         table = read_queries(open_source(tmp_path / name), DOMAIN)
         assert table.column("note").to_pylist() == ["kept"]
         assert DOMAIN.encode_queries(table) == pytest.approx(DOMAIN.encode_queries(frame))
+
+
+@pytest.mark.parametrize("place", [0, 40])
+def test_a_zero_byte_in_one_record_says_nothing_of_the_others(place):
+    """The whole table was no text, and only where it stood in the first megabyte; spreadsheets may hold one, too."""
+    lines = [b"1,a\n"] * 40
+    lines.insert(place, b"2,a\0\n")
+    domain = Domain.of(x=(0, 2), c=["a", "b"])
+    encoded = [
+        domain.encode(batch) for batch in open_source(Upload("t.csv", b"x,c\n" + b"".join(lines))).batches(domain)
+    ]
+    assert np.concatenate(encoded)[:, 0].tolist() == [1.0] * 40
+    with pytest.raises(RequestError, match="no text table"):
+        open_source(Upload("t.csv", b"x,c\0\n1,a\n"))
