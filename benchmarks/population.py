@@ -40,7 +40,7 @@ SCALE = NoiseScale("discrete_laplace", Fraction(1))  # ε = 1: a device more or 
 def aggregate(first: int, devices: int, counters: int, honest: int) -> tuple[np.ndarray, float]:
     """The sum of one group's shares, and the seconds of processor time it took."""
     began = process_time()
-    part = LaplacePart(LaplaceSampler.of(SCALE.parameter, signs=1), honest)
+    part = LaplacePart(LaplaceSampler.of(SCALE.parameter, signed=False), honest)
     drawn = part.draw(devices * counters, SystemSource().stream())
     for index, number in drawn.exact.items():  # the few that the fast draw leaves to whole numbers of any length
         drawn.values[index] = number

@@ -197,3 +197,18 @@ def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
 
     over_ranges(n, records, at_least=block)
     return out.T
+
+
+@intrinsic
+def _above(typing, a, b):
+    def generate(context, builder, signature, arguments):
+        product = builder.mul(*(builder.zext(one, ir.IntType(128)) for one in arguments))
+        return builder.trunc(builder.lshr(product, product.type(64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@njit(nogil=True, cache=True)
+def upper_half(a: np.uint64, b: np.uint64) -> np.uint64:
+    """Return ⌊ab / 2^64⌋ for uint64 a and b: one instruction of most processors."""
+    return _above(a, b)  # type: ignore[no-any-return]  # of Numba no type is known

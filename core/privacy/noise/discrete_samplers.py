@@ -1,22 +1,28 @@
-"""Exact discrete Laplace noise, P(z) ∝ exp(-|z|/b), sixty-four draws at a time.
+"""Exact discrete Laplace noise, P(z) ∝ exp(-|z|/b), hundreds of draws at a time.
 
 Let q = exp(-1/b) and let X have the geometric distribution P(X = k) = (1-q) q^k.
 
-1.  *Difference.* For independent X, Y, P(X - Y = z) = Σ_k (1-q)² q^(k + |z| + k) = (1-q)/(1+q) · q^|z|: the noise.
+1.  *Size.* P(Z = 0) = (1-q)/(1+q), so Z is not zero with probability 2q/(1+q) = 2/(1 + exp(1/b)); and then |Z| >= 1 has
+    P(|Z| = k) ∝ q^k, which is the law of 1 + X, and its sign is a fair coin, independent of it. So three independent
+    draws are the noise: whether it is zero, a sign, and X.
 
 2.  *Digits.* Write X = 2^L H + Σ_{i<L} 2^i D_i with binary digits D_i. As q^X = q^(2^L H) Π q^(2^i D_i) factorises, so
     does the probability: the D_i and H are independent, D_i is one with odds q^(2^i), that is with probability
     1/(1 + exp(2^i/b)), and P(H = h) ∝ exp(-2^L/b)^h: H counts how often a coin of probability exp(-2^L/b) shows one
     before its first zero. No tail is cut off.
 
-3.  *Coins.* Each is tossed by comparing uniform digits with those of its probability, as in `randomness`, for 64 draws
-    at once: bit l of a random word is the next uniform digit of draw l. Draws that are still tied keep their bit in
-    `tied`; about 7 words settle all 64. The first 128 digits of every probability are in a table. A draw that ties with
-    all of them, and a draw whose H is not zero (L is such that this has probability at most e^-16), is finished in
-    Python with as many digits as it takes.
+3.  *Coins.* Each is tossed by comparing uniform digits with those of its probability, as in `randomness`, for a batch
+    of draws at once: bit l of a random word is the next uniform digit of draw l. Draws that are still tied keep their
+    bit in `tied`; 64 of them need 7 digits on average. The coin that says whether Z is zero has twice the probability p
+    of D_0, which is below 1/2: as U < 2p is U/2 < p, its digits are those of p after the first one, 0. The first 24 of
+    every probability are in a table. A draw that ties with all of them, and a draw whose H is not zero (L is such that
+    this has probability at most e^-16), is finished in Python with as many digits as it takes.
+
+4.  *Words.* A coin is tossed only where there are as many words as it can use at most; those that are left in the end
+    are thrown away, and nothing has looked at them.
 
 Every step holds for the exact distribution, so the result does: the only assumption is that the words are random. The
-time that a draw takes shows next to nothing of its value, since all 64 walk through the same loop.
+time that a draw takes shows next to nothing of its value, since all walk through the same loop.
 
 Exact discrete Gaussian noise, P(z) ∝ exp(-z²/(2σ²)), by rejection from discrete Laplace noise.
 
@@ -58,18 +64,22 @@ import numpy as np
 
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Integers, Words
+from ...runtime.inner_products import upper_half
 from .randomness import WORD_BITS, Coin, Stream
 
-LANES = 64
-TABLE_DIGITS = 128
+# Draws are made in batches: a random word has a digit of each of 64, and so many words lie side by side.
+SIDE_BY_SIDE = 16
+BATCH = WORD_BITS * SIDE_BY_SIDE
+TABLE_DIGITS = 24
+AT_ONCE = 8  # Digits that are compared before any draw is asked whether it is tied still.
 # 2^L >= 16 b makes H = 0 all but certain.
 TAIL_EXPONENT = 16
 LARGEST_SCALE = 1 << 56
-BUFFER_WORDS = 1 << 15
+BUFFER_LINES = 1024  # Words that are asked for at once, side by side.
 UNSETTLED_ROOM = 256
-# What 64 tosses of one coin use up, on average 7.3.
-WORDS_A_PLANE = 8
+DIGITS_A_TOSS = 9  # For all draws of a batch, on average a little less.
 ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+SIGN, NOT_ZERO, SIZE = 0, 1, 2  # Binary digits of what is drawn before it is given its sign, and where X begins.
 
 
 class Draws(NamedTuple):
@@ -83,60 +93,64 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True)
 class LaplaceSampler:
-    """The discrete Laplace distribution of one scale, with the digits of its coins."""
+    """The discrete Laplace distribution of one scale, or the geometric one, with the digits of its coins."""
 
     scale: Fraction  # b.
-    # One for each binary digit of a geometric draw, lowest first, and last the coin of the tail H.
+    # One for each binary digit that is drawn, lowest first, and last the coin of the tail H.
     coins: tuple[Coin, ...]
-    digits: np.ndarray  # The first digits of each coin's probability as masks, 0 or all ones: uint64 (coins, digits).
-    signs: int = 2  # 2 for the difference of two geometric draws, which is the noise; 1 for the first of them alone.
+    # What uniform digits are compared with, as masks, 0 or all ones: uint64 (coins, digits).
+    digits: np.ndarray
+    signed: bool  # Whether it is the noise, rather than X alone.
 
     @classmethod
-    def of(cls, scale: Fraction, tail_exponent: int = TAIL_EXPONENT, signs: int = 2) -> "LaplaceSampler":
+    def of(cls, scale: Fraction, tail_exponent: int = TAIL_EXPONENT, signed: bool = True) -> "LaplaceSampler":
         """Prepare a scale, 0 < b <= 2^56."""
         lowest = 0
         while (1 << lowest) < tail_exponent * scale:
             lowest += 1
-        coins = (*(Coin((1 << i) / scale, logistic=True) for i in range(lowest)), Coin((1 << lowest) / scale))
-        leading = [coin.leading(TABLE_DIGITS) for coin in coins]
+        size = (*(Coin((1 << i) / scale, logistic=True) for i in range(lowest)), Coin((1 << lowest) / scale))
+        first = (Coin(Fraction(0), logistic=True), Coin(1 / scale, logistic=True)) if signed else ()
+        coins = (*first, *size)
+        leading = [coin.leading(TABLE_DIGITS + (signed and i == NOT_ZERO)) for i, coin in enumerate(coins)]
         bits = [[digits >> (TABLE_DIGITS - 1 - i) & 1 for i in range(TABLE_DIGITS)] for digits in leading]
         masks = np.where(np.array(bits, bool), ALL, np.uint64(0))
         masks.flags.writeable = False
-        return cls(scale, coins, masks, signs)
+        return cls(scale, coins, masks, signed)
 
     def draw(self, count: int, stream: Stream) -> Draws:
         """Return `count` independent draws."""
-        blocks = -(-count // LANES)
-        values = np.empty(blocks * LANES, np.int64)
-        # A block starts only when there are words and room for its worst case.
-        longest_block = self.signs * self.digits.size
-        unsettled = np.empty((max(UNSETTLED_ROOM, 2 * len(self.coins)), 5), np.uint64)
-        words = np.empty(0, np.uint64)
+        values = np.empty(-(-count // BATCH) * BATCH, np.int64)
+        planes = np.zeros((-(-len(self.coins) // DIGITS_AT_ONCE) * DIGITS_AT_ONCE, SIDE_BY_SIDE), np.uint64)
+        unsettled = np.empty((UNSETTLED_ROOM, 4), np.uint64)
+        left: list[list[int]] = []
+        begin, coin = 0, 0
+        while begin < len(values):
+            tosses = (len(values) - begin) // BATCH * len(self.coins) - coin
+            lines = min(self.digits.shape[1] + DIGITS_A_TOSS * tosses, BUFFER_LINES)
+            words = stream.words(lines * SIDE_BY_SIDE).reshape(lines, SIDE_BY_SIDE)
+            begin, coin, rows = _draw_batches(values, begin, coin, planes, self.digits, words, unsettled, self.signed)
+            left += unsettled[:rows].tolist()
         exact: dict[int, int] = {}
-        block = 0
-        while block < blocks:
-            expected = self.signs * len(self.coins) * WORDS_A_PLANE * (blocks - block)
-            wanted = max(min(longest_block + expected, BUFFER_WORDS), longest_block)
-            words = np.concatenate((words, stream.words(max(wanted - len(words), 0))))
-            block, used, rows = _draw_blocks(values, block, self.digits, words, unsettled, self.signs)
-            words = words[used:]
-            for row in unsettled[:rows].tolist():
-                self._settle(row, values, exact, stream)
+        for row in left:
+            self._settle(row, values, exact, stream)
+        if self.signed:
+            exact = {index: _with_sign(drawn) for index, drawn in exact.items()}
+            _give_signs(values)
         return Draws(values[:count], {index: value for index, value in exact.items() if index < count})
 
     def _settle(self, row: list[int], values: np.ndarray, exact: dict[int, int], stream: Stream) -> None:
         """Toss on where the table of digits ended, and count the tail."""
-        block, negative, position, ones, tied = row
-        coin, weight = self.coins[position], -(1 << position) if negative else 1 << position
-        for lane in range(LANES):
-            shown = bool(ones >> lane & 1) or (bool(tied >> lane & 1) and coin.toss(stream, self.digits.shape[1]))
+        begin, position, ones, tied = row
+        coin, known = self.coins[position], self.digits.shape[1] + (self.signed and position == NOT_ZERO)
+        for lane in range(WORD_BITS):
+            shown = bool(ones >> lane & 1) or (bool(tied >> lane & 1) and coin.toss(stream, known))
             if not shown:
                 continue
             times = 1
             while position == len(self.coins) - 1 and coin.toss(stream):
                 times += 1
-            index = block * LANES + lane
-            exact[index] = exact.get(index, int(values[index])) + times * weight
+            index = begin + lane * SIDE_BY_SIDE
+            exact[index] = exact.get(index, int(values[index])) + (times << position)
 
 
 @lru_cache(maxsize=64)
@@ -145,57 +159,115 @@ def laplace_sampler(scale: Fraction) -> LaplaceSampler:
     return LaplaceSampler.of(scale)
 
 
-@njit(nogil=True, cache=True)
-def _toss_lanes(digits: Words, words: Words, position: int) -> tuple[np.uint64, np.uint64, int]:
-    """Compare 64 uniform numbers with a probability, digit by digit.
+def _with_sign(drawn: int) -> int:
+    """Z from its digits: whether it is above or below zero, whether it is zero, and X."""
+    size = (drawn >> SIZE) + 1 if drawn >> NOT_ZERO & 1 else 0
+    return -size if drawn >> SIGN & 1 else size
 
-    Returns ones, tied, position: lanes below the probability, lanes that agree with all of its digits, and the first
-    word not used.
+
+@njit(nogil=True, cache=True)
+def _give_signs(values: Integers) -> None:
+    """The same for many, in place, without a branch."""
+    for i in range(values.size):
+        drawn = values[i]
+        negative = -(drawn >> SIGN & 1)
+        values[i] = (((drawn >> SIZE) + 1) & -(drawn >> NOT_ZERO & 1) ^ negative) - negative
+
+
+DIGITS_AT_ONCE = 16
+_FIELD = np.uint64((1 << DIGITS_AT_ONCE) - 1)
+_HALVES = (0x00FF_00FF_00FF_00FF, 0x0F0F_0F0F_0F0F_0F0F, 0x3333_3333_3333_3333, 0x5555_5555_5555_5555)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _toss(digits: Words, coin: int, words: Words, line: int, planes: Words, tied: Words) -> int:
+    """Compare the uniform numbers of a batch with the probability of a coin, digit by digit.
+
+    Writes which are below it to `planes[coin]` and which agree with all of its digits to `tied`, and returns the first
+    line of words that is not used. Where some draws of a word are tied after the first digits, it goes on by itself.
     """
-    ones, tied = np.uint64(0), ALL
-    place = 0
-    while tied != np.uint64(0) and place < digits.size:
-        digit, word = digits[place], words[position + place]
-        ones |= tied & digit & ~word
-        tied &= ~(digit ^ word)
-        place += 1
-    return ones, tied, position + place
+    for v in range(SIDE_BY_SIDE):
+        ones, same = np.uint64(0), ALL
+        for place in range(AT_ONCE):
+            digit, word = digits[coin, place], words[line + place, v]
+            ones |= same & digit & ~word
+            same &= ~(digit ^ word)
+        planes[coin, v], tied[v] = ones, same
+    line += AT_ONCE
+    column = 0
+    for v in range(SIDE_BY_SIDE):
+        ones, same, place = planes[coin, v], tied[v], AT_ONCE
+        while same != np.uint64(0) and place < digits.shape[1]:
+            digit, word = digits[coin, place], words[line, column]
+            ones |= same & digit & ~word
+            same &= ~(digit ^ word)
+            place += 1
+            column += 1
+            if column == SIDE_BY_SIDE:
+                line, column = line + 1, 0
+        planes[coin, v], tied[v] = ones, same
+    return line + (column > 0)
 
 
 @njit(nogil=True, cache=True)
-def _draw_blocks(
-    values: Integers, block: int, digits: Words, words: Words, unsettled: Words, signs: int
+def _put_digits(planes: Words, shift: int, drawn: Integers) -> None:
+    """Put sixteen digits of a batch, which lie digit by digit in `planes`, into its numbers, from bit `shift` on.
+
+    Each word of a column has four squares of 16 × 16 digits beside each other, which are turned over by exchanging
+    halves, quarters and so on (Warren, Hacker's Delight, 7-3).
+    """
+    for step in range(4):
+        distance, mask = 8 >> step, np.uint64(_HALVES[step])
+        by = np.uint64(distance)
+        for k in range(DIGITS_AT_ONCE):
+            if not k & distance:
+                for v in range(SIDE_BY_SIDE):
+                    low, high = planes[k, v], planes[k + distance, v]
+                    changed = ((low >> by) ^ high) & mask
+                    planes[k, v], planes[k + distance, v] = low ^ (changed << by), high ^ changed
+    flat, many = planes.reshape(-1), DIGITS_AT_ONCE * SIDE_BY_SIDE
+    for field in range(WORD_BITS // DIGITS_AT_ONCE):
+        part, right = drawn[field * many : (field + 1) * many], np.uint64(field * DIGITS_AT_ONCE)
+        for i in range(many):
+            part[i] |= np.int64((flat[i] >> right & _FIELD) << np.uint64(shift))
+
+
+@njit(nogil=True, cache=True)
+def _draw_batches(
+    values: Integers, begin: int, coin: int, planes: Words, digits: Words, words: Words, unsettled: Words, signed: bool
 ) -> tuple[int, int, int]:
-    """Fill blocks of 64 draws until values, words or room for unsettled tosses run out.
+    """Toss coin after coin for batches of draws until values, words or room for unsettled tosses run out.
 
-    Returns block, position, rows: the next block to fill, the first word not used, and how many rows of `unsettled` are
-    filled: block, whether the geometric draw is subtracted, coin, lanes that showed one and were not counted, lanes
-    that tied.
+    Returns begin, coin, rows: where it goes on, and how many rows of `unsettled` are filled: where the numbers of a
+    word begin, coin, lanes that showed one and were not counted, lanes that tied.
     """
-    tail = digits.shape[0] - 1
-    position, rows = 0, 0
-    lanes = np.arange(LANES).astype(np.uint64)
-    while (
-        (block + 1) * LANES <= values.size
-        and words.size - position >= signs * digits.size
-        and unsettled.shape[0] - rows >= 2 * digits.shape[0]
-    ):
-        out = values[block * LANES : (block + 1) * LANES]
-        out[:] = 0
-        for negative in range(signs):
-            for coin in range(tail + 1):
-                ones, tied, position = _toss_lanes(digits[coin], words, position)
-                if coin < tail:
-                    weight = -(1 << coin) if negative else 1 << coin
-                    for lane in range(LANES):
-                        out[lane] += np.int64(ones >> lanes[lane] & np.uint64(1)) * weight
-                    ones = np.uint64(0)
-                if ones | tied:
-                    unsettled[rows, 0], unsettled[rows, 1], unsettled[rows, 2] = block, negative, coin
-                    unsettled[rows, 3], unsettled[rows, 4] = ones, tied
+    coins, most = digits.shape
+    line, rows = 0, 0
+    tied = np.empty(SIDE_BY_SIDE, np.uint64)
+    while begin < values.size and len(words) - line >= most and len(unsettled) - rows >= SIDE_BY_SIDE:
+        if signed and coin == SIGN:
+            for v in range(SIDE_BY_SIDE):
+                planes[coin, v] = words[line, v]
+            line += 1
+        else:
+            line = _toss(digits, coin, words, line, planes, tied)
+            for v in range(SIDE_BY_SIDE):
+                shown = np.uint64(0)
+                if coin == coins - 1:
+                    shown, planes[coin, v] = planes[coin, v], np.uint64(0)
+                if shown | tied[v]:
+                    unsettled[rows, 0], unsettled[rows, 1] = begin + v, coin
+                    unsettled[rows, 2], unsettled[rows, 3] = shown, tied[v]
                     rows += 1
-        block += 1
-    return block, position, rows
+        coin += 1
+        if coin == coins:
+            drawn = values[begin : begin + BATCH]
+            drawn[:] = 0
+            for first in range(0, coins - 1, DIGITS_AT_ONCE):
+                _put_digits(planes[first : first + DIGITS_AT_ONCE], first, drawn)
+            planes[:] = 0
+            begin, coin = begin + BATCH, 0
+    return begin, coin, rows
 
 
 LARGEST_SIGMA2 = (LARGEST_SCALE - 1) ** 2
@@ -237,17 +309,17 @@ class GaussianSampler:
             candidates = self.proposal.draw(int((count - filled) * CANDIDATES_A_DRAW) + SPARE_CANDIDATES, stream)
             uniform = stream.words(len(candidates.values))
             fate = np.empty(len(candidates.values), np.uint8)
-            _decide(candidates.values, uniform, self.constants, exponential_bytes(), fate)
-            for index in sorted({*np.flatnonzero(fate == UNDECIDED).tolist(), *candidates.exact}):
+            undecided = _decide(candidates.values, uniform, self.constants, exponential_bytes(), fate)
+            doubtful = np.flatnonzero(fate == UNDECIDED).tolist() if undecided else []
+            for index in sorted({*doubtful, *candidates.exact}):
                 value = candidates.exact.get(index, int(candidates.values[index]))
                 fate[index] = KEPT if self._keep(value, int(uniform[index]), stream) else REJECTED
-            kept = np.flatnonzero(fate == KEPT)[: count - filled]
-            values[filled : filled + len(kept)] = candidates.values[kept]
+            last = _take_kept(candidates.values, fate, values, filled)
             for index, value in candidates.exact.items():
-                rank = int(np.searchsorted(kept, index))
-                if rank < len(kept) and kept[rank] == index:
-                    exact[filled + rank] = value
-            filled += len(kept)
+                place = filled + int(np.count_nonzero(fate[:index] == KEPT))
+                if fate[index] == KEPT and place < count:
+                    exact[place] = value
+            filled = last
         return Draws(values, exact)
 
     def _keep(self, candidate: int, first_word: int, stream: Stream) -> bool:
@@ -272,16 +344,6 @@ def exponential_bytes() -> np.ndarray:
             table[j, v] = Coin(Fraction(v << 8 * j, 1 << 24)).leading(WORD_BITS)
     table.flags.writeable = False
     return table
-
-
-@njit(nogil=True, cache=True)
-def upper_half(a: np.uint64, b: np.uint64) -> np.uint64:
-    """Return ⌊ab / 2^64⌋ for uint64 a and b, by the schoolbook in 32-bit digits."""
-    half, mask = np.uint64(32), np.uint64(0xFFFF_FFFF)
-    a_low, a_high, b_low, b_high = a & mask, a >> half, b & mask, b >> half
-    middle = a_high * b_low + (a_low * b_low >> half)
-    other = a_low * b_high + (middle & mask)
-    return a_high * b_high + (middle >> half) + (other >> half)
 
 
 @njit(nogil=True, cache=True)
@@ -312,12 +374,27 @@ def _bounds(
 
 
 @njit(nogil=True, cache=True)
-def _decide(candidates: Integers, uniform: Words, constants: Words, exponentials: Words, fate: np.ndarray) -> None:
+def _decide(candidates: Integers, uniform: Words, constants: Words, exponentials: Words, fate: np.ndarray) -> int:
     """Keep or reject each candidate by the first 64 digits of its uniform number, or leave it undecided.
 
-    Nothing branches on a candidate: which way it goes is what no processor can predict.
+    Nothing branches on a candidate: which way it goes is what no processor can predict. Returns how many are undecided.
     """
     shift, factor, offset, largest_y = constants
+    undecided = 0
     for i in range(candidates.size):
         low, high = _bounds(candidates[i], shift, factor, offset, largest_y, exponentials)
-        fate[i] = KEPT * (uniform[i] < low) + UNDECIDED * ((uniform[i] >= low) & (uniform[i] <= high))
+        open_yet = (uniform[i] >= low) & (uniform[i] <= high)
+        fate[i] = KEPT * (uniform[i] < low) + UNDECIDED * open_yet
+        undecided += open_yet
+    return undecided
+
+
+@njit(nogil=True, cache=True)
+def _take_kept(candidates: Integers, fate: np.ndarray, values: Integers, filled: int) -> int:
+    """Write candidates that are kept behind what is filled already, and return how far it is filled then."""
+    for i in range(candidates.size):
+        if filled == values.size:
+            break
+        values[filled] = candidates[i]
+        filled += fate[i] == KEPT
+    return filled

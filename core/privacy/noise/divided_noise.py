@@ -85,12 +85,13 @@ import numpy as np
 from ...errors import RequestError
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Words
+from ...runtime.inner_products import upper_half
 from ..budget import Sensitivity
 from ..calibration import NoiseScale
 from ..composition import Failure
 from ..replay.laws import FinerNoise, KeptNoise, NoisePart
 from ..replay.tape import drawn, rolling
-from .discrete_samplers import LARGEST_SCALE, Draws, LaplaceSampler, gaussian_sampler, upper_half
+from .discrete_samplers import LARGEST_SCALE, Draws, LaplaceSampler, gaussian_sampler
 from .noise import Sampler, add_drawn, check_drawable, is_private
 from .randomness import WORD_BITS, Source, Stream, SystemSource
 
@@ -214,7 +215,7 @@ def part_sampler(scale: NoiseScale, owners: int) -> Sampler:
             raise RequestError(
                 f"Noise of so large a scale is not drawn in parts of {owners:,} owners; a larger epsilon needs less."
             )
-        return LaplacePart(LaplaceSampler.of(scale.parameter, signs=1), owners)
+        return LaplacePart(LaplaceSampler.of(scale.parameter, signed=False), owners)
     raise RequestError(
         "Noise for whole vectors cannot be shared, as parts of it would be rounded each by itself: give a delta, or "
         "let every owner add full noise."
@@ -364,7 +365,7 @@ def _between(shown: Fraction, finer: Fraction) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _sampler(scale: Fraction) -> LaplaceSampler:
-    return LaplaceSampler.of(scale, signs=1)
+    return LaplaceSampler.of(scale, signed=False)
 
 
 def _geometric(count: int, scale: Fraction, stream: Stream) -> np.ndarray:

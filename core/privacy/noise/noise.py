@@ -223,16 +223,19 @@ def _add_chunk(exact_sums: np.ndarray, sampler: Sampler, stream: Stream, sums: n
     """The exact sums may be the array of sums itself, so each is read before it is written."""
     noise, ends = sampler.draw(len(exact_sums), stream), np.iinfo(sums.dtype)
     far = {index: int(exact_sums[index]) + value for index, value in noise.exact.items()}
-    _add_saturating(exact_sums.astype(np.int64, copy=False), noise.values, sums, ends.min, ends.max)
+    # Into the noise's own memory, as nothing else is there: where two arrays may be one, a loop goes number by number.
+    _add_saturating(exact_sums, noise.values, ends.min, ends.max)
+    sums[:] = noise.values
     for index, value in far.items():
         sums[index] = min(max(value, ends.min), ends.max)
 
 
 @njit(nogil=True, cache=True)
-def _add_saturating(left: Integers, right: Integers, total: np.ndarray, least: int, most: int) -> None:
-    for i in range(total.size):
-        wrapped = left[i] + right[i]
+def _add_saturating(sums: np.ndarray, noise: Integers, least: int, most: int) -> None:
+    """Add sums to noise, in its place; what is beyond the ends of 64 bits, or of a type, is set to the end."""
+    for i in range(noise.size):
+        one, other = np.int64(sums[i]), noise[i]
+        wrapped = one + other
         # The sum of two numbers has wrapped round when its sign is that of neither.
-        if (left[i] ^ wrapped) & (right[i] ^ wrapped) < 0:
-            wrapped = LEAST if left[i] < 0 else MOST
-        total[i] = min(max(wrapped, least), most)
+        wrapped = (MOST ^ (one >> 63)) if (one ^ wrapped) & (other ^ wrapped) < 0 else wrapped
+        noise[i] = min(max(wrapped, least), most)

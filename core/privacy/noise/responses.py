@@ -20,9 +20,9 @@ import numpy as np
 
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Array, Integers, Truths, Words
+from ...runtime.inner_products import upper_half
 from ..replay.laws import PublicCoins
 from ..replay.tape import drawn
-from .discrete_samplers import upper_half
 from .randomness import Source, Stream
 
 FINENESS = 32

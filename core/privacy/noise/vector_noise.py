@@ -78,7 +78,8 @@ import numpy as np
 
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Integers, Truths, Words
-from .discrete_samplers import LARGEST_SCALE, Draws, GaussianSampler, gaussian_sampler, upper_half
+from ...runtime.inner_products import upper_half
+from .discrete_samplers import LARGEST_SCALE, Draws, GaussianSampler, gaussian_sampler
 from .randomness import WORD_BITS, Coin, Stream
 
 PLACES = 54

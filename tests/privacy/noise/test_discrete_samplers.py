@@ -11,20 +11,25 @@ from scipy import stats
 
 from core.privacy.noise import discrete_samplers
 from core.privacy.noise.discrete_samplers import (
-    ALL,
-    LANES,
+    AT_ONCE,
+    BATCH,
+    NOT_ZERO,
+    SIDE_BY_SIDE,
+    SIGN,
     GaussianSampler,
     LaplaceSampler,
     _bounds,
+    _with_sign,
     exponential_bytes,
-    upper_half,
 )
 from core.privacy.noise.randomness import Coin, SeededSource
+from core.runtime.inner_products import upper_half
 from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, gaussian_cdf, laplace_cdf, tail_p_value
 from tests.privacy.noise.scripted import ScriptedStream
 
-ONES = int(ALL)
+WORD = 1 << 64
+ONES = WORD - 1
 
 
 def draw(scale, count, seed=0):
@@ -63,7 +68,7 @@ def test_tiny_scales_are_almost_always_zero():
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("digits, tail_exponent", [(1, 32), (3, 32), (128, 0), (2, Fraction(1, 2)), (128, 1)])
+@pytest.mark.parametrize("digits, tail_exponent", [(8, 32), (9, 32), (24, 0), (8, Fraction(1, 2)), (24, 1)])
 def test_what_is_finished_in_python_follows_the_closed_form(digits, tail_exponent):
     """Short tables tie all the time; a small tail exponent leaves few binary digits before the tail."""
     sampler = LaplaceSampler.of(Fraction(5, 2), tail_exponent)
@@ -75,67 +80,95 @@ def test_what_is_finished_in_python_follows_the_closed_form(digits, tail_exponen
     assert fit_p_value(values, partial(laplace_cdf, scale=2.5)) > FALSE_ALARM
 
 
-def test_compiled_draws_equal_one_draw_at_a_time():
-    """The slow reference: each lane compares its own bits, one after the other."""
-    sampler = LaplaceSampler.of(Fraction(9))
-    words = iter(SeededSource(8).stream().words(20_000).tolist())
-    expected = np.zeros(3 * LANES, np.int64)
-    for block in range(3):
-        for sign in (1, -1):
-            for position, coin in enumerate(sampler.coins):
-                digits, undecided = coin.leading(128), set(range(LANES))
-                for place in range(127, -1, -1):
-                    digit, word = digits >> place & 1, next(words)
-                    for lane in list(undecided):
-                        bit = word >> lane & 1
-                        if bit < digit:
-                            assert position < len(sampler.coins) - 1
-                            expected[block * LANES + lane] += sign * 2**position
-                        if bit != digit:
-                            undecided.discard(lane)
-                    if not undecided:
-                        break
-    drawn = sampler.draw(3 * LANES, SeededSource(8).stream())
-    assert np.array_equal(drawn.values, expected) and not drawn.exact
+@pytest.mark.parametrize("signed", [True, False])
+def test_compiled_draws_equal_one_draw_at_a_time(signed):
+    """The slow reference: each draw compares its own digits, one after the other, from where its own words lie."""
+    sampler = LaplaceSampler.of(Fraction(9), signed=signed)
+    table = sampler.digits.shape[1]
+    lines = SeededSource(8).stream().words(2 * 18 * 11 * SIDE_BY_SIDE).reshape(-1, SIDE_BY_SIDE).tolist()
+    expected, line = np.zeros(2 * BATCH, np.int64), 0
+    for begin in (0, BATCH):
+        for position, coin in enumerate(sampler.coins):
+            if signed and position == SIGN:
+                for v, word in enumerate(lines[line]):
+                    expected[begin + v : begin + BATCH : SIDE_BY_SIDE] += [word >> lane & 1 for lane in range(64)]
+                line += 1
+                continue
+            known = int(signed and position == NOT_ZERO)
+            digits = [coin.leading(table + known) >> place & 1 for place in range(table - 1, -1, -1)]
+            first, line = lines[line : line + AT_ONCE], line + AT_ONCE
+            later = iter(word for words in lines[line:] for word in words)
+            used = 0
+            for v in range(SIDE_BY_SIDE):
+                words = [words[v] for words in first]
+                while any(all(w >> lane & 1 == d for w, d in zip(words, digits, strict=False)) for lane in range(64)):
+                    words.append(next(later))
+                    used += 1
+                for lane in range(64):
+                    below = [word >> lane & 1 for word in words] < digits
+                    expected[begin + lane * SIDE_BY_SIDE + v] += below << position
+                    assert not (below and position == len(sampler.coins) - 1)
+            line += -(-used // SIDE_BY_SIDE)
+    if signed:
+        expected = [_with_sign(drawn) for drawn in expected.tolist()]
+    drawn = sampler.draw(2 * BATCH, SeededSource(8).stream())
+    assert drawn.values.tolist() == list(expected) and not drawn.exact
 
 
 def test_lanes_that_tie_with_the_whole_table_are_compared_further():
-    """All 64 lanes of the first coin tie; then one compares lower, one higher, one ties again and then lower."""
-    sampler = LaplaceSampler.of(Fraction(9))
-    coin = sampler.coins[0]
-    after = coin.leading(192) % 2**64
-    later = coin.leading(256) % 2**64
+    """All draws of the first coin's first word tie; one compares lower, one higher, one ties again and then lower."""
+    sampler = LaplaceSampler.of(Fraction(9), signed=False)
+    coin, known = sampler.coins[0], sampler.digits.shape[1]
+    after = coin.leading(known + 64) % WORD
+    later = coin.leading(known + 128) % WORD
     single = [after - 1, after + 1, after, later - 1] + [after + 1] * 61
-    stream = ScriptedStream(bulk=sampler.digits[0].tolist(), single=single)
-    drawn = sampler.draw(LANES, stream)
+    bulk = np.full((known, SIDE_BY_SIDE), ONES, np.uint64)  # the others' first digit is above that of the coin, 0
+    assert sampler.digits[0, 0] == 0
+    bulk[:AT_ONCE, 0] = sampler.digits[0, :AT_ONCE]
+    bulk[AT_ONCE:].flat[: known - AT_ONCE] = sampler.digits[0, AT_ONCE:]
+    stream = ScriptedStream(bulk=bulk.ravel().tolist(), single=single)
+    drawn = sampler.draw(BATCH, stream)
     assert not stream.single
-    assert {lane: value - int(drawn.values[lane]) for lane, value in drawn.exact.items()} == {0: 1, 2: 1}
+    differences = {index: value - int(drawn.values[index]) for index, value in drawn.exact.items()}
+    assert differences == {0: 1, 2 * SIDE_BY_SIDE: 1}
 
 
 def test_the_tail_goes_on_for_ever():
-    """Only a tail coin, e^(-1/9) = 0.1110…: word 0 shows one in all lanes at once, four words of ones show zero."""
-    sampler = LaplaceSampler.of(Fraction(9), tail_exponent=0)
+    """Only a tail coin, e^(-1/9) = 0.1110…: a first digit 0 shows one at once, four digits 1 show zero."""
+    sampler = LaplaceSampler.of(Fraction(9), tail_exponent=0, signed=False)
     assert sampler.coins == (Coin(Fraction(1, 9)),)
-    one, zero = 0, 2**64 - 1
-    stream = ScriptedStream(bulk=[0] + [ONES] * 4, single=[zero] * 63 + [one, one, zero])
-    drawn = sampler.draw(LANES, stream)
+    one, zero = 0, ONES
+    bulk = np.full((AT_ONCE, SIDE_BY_SIDE), ONES, np.uint64)
+    bulk[0, 3] = 0
+    stream = ScriptedStream(bulk=bulk.ravel().tolist(), single=[zero] * 63 + [one, one, zero])
+    drawn = sampler.draw(BATCH, stream)
     assert not stream.single
-    assert drawn.exact == {lane: 3 if lane == 63 else 1 for lane in range(LANES)}
+    assert drawn.exact == {lane * SIDE_BY_SIDE + 3: 3 if lane == 63 else 1 for lane in range(64)}
 
 
 def test_noise_beyond_64_bits_is_kept_exactly():
     sampler = LaplaceSampler.of(Fraction(1 << 56))
-    assert len(sampler.coins) == 61
-    # Every coin of the first geometric draw of lane 0 shows one, and its tail coin ten times more.
-    values, exact = np.full(LANES, 2**60 - 1, np.int64), {}
-    sampler._settle([0, 0, 60, 1, 0], values, exact, ScriptedStream(single=[0] * 10 + [2**64 - 1]))
-    assert exact == {0: 2**60 - 1 + 11 * 2**60}
+    assert len(sampler.coins) == 63
+    # Below zero, and every digit of the size of the first draw is one; its tail coin shows ten more.
+    values, exact = np.full(BATCH, 2**62 - 1, np.int64), {}
+    sampler._settle([0, 62, 1, 0], values, exact, ScriptedStream(single=[0] * 10 + [ONES]))
+    assert exact == {0: 2**62 - 1 + 11 * 2**62}
+    assert _with_sign(exact[0]) == -(2**60 + 11 * 2**60)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(1000)], ids=str)
+def test_the_coin_of_what_is_not_zero_has_twice_the_probability_of_the_last_digit(scale):
+    """2q/(1+q), by its digits beside that number in floating point."""
+    sampler = LaplaceSampler.of(scale)
+    shown = sum(2.0 ** -(place + 1) for place, digit in enumerate(sampler.digits[NOT_ZERO]) if digit)
+    q = np.exp(-1 / float(scale))
+    assert shown <= 2 * q / (1 + q) < shown + 2.0 ** -len(sampler.digits[NOT_ZERO])
 
 
 @pytest.mark.thorough
 def test_a_full_record_of_unsettled_tosses_is_emptied_and_drawing_goes_on():
     sampler = LaplaceSampler.of(Fraction(3), tail_exponent=1)
-    drawn = sampler.draw(LANES * 400, SeededSource(2).stream())
+    drawn = sampler.draw(64 * 400, SeededSource(2).stream())
     values = drawn.values.copy()
     values[list(drawn.exact)] = list(drawn.exact.values())
     assert len(drawn.exact) > 256
@@ -143,15 +176,14 @@ def test_a_full_record_of_unsettled_tosses_is_emptied_and_drawing_goes_on():
 
 
 @pytest.mark.few(2)
-@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 1000])
-def test_draws_beyond_the_last_whole_block_are_dropped(count):
+@pytest.mark.parametrize("count", [0, 1, 1000, 1023, 1024, 1025])
+def test_draws_beyond_the_last_whole_batch_are_dropped(count):
     sampler = LaplaceSampler.of(Fraction(3), tail_exponent=0)  # every draw is finished in Python
     drawn = sampler.draw(count, SeededSource(7).stream())
     assert drawn.values.shape == (count,)
     assert all(index < count for index in drawn.exact)
 
 
-WORD = 1 << 64
 words = st.integers(0, WORD - 1)
 variances = st.one_of(
     st.fractions(min_value=Fraction(1, 10**6), max_value=100, max_denominator=10**6),
@@ -239,7 +271,7 @@ def test_compiled_decisions_are_those_of_exact_arithmetic(sigma2, monkeypatch):
     """The slow reference leaves every candidate to the comparison with the exact rational exponent."""
     fast = draw_of_gaussian(sigma2, 5000, seed=3)
     monkeypatch.setattr(
-        discrete_samplers, "_decide", lambda *arguments: arguments[-1].fill(discrete_samplers.UNDECIDED)
+        discrete_samplers, "_decide", lambda *arguments: arguments[-1].fill(discrete_samplers.UNDECIDED) or True
     )
     assert np.array_equal(fast, draw_of_gaussian(sigma2, 5000, seed=3))
 
@@ -267,7 +299,7 @@ def test_candidates_finished_in_python_take_their_place():
     """Candidates from a proposal that finishes most draws in Python; the rest of the sampler may not notice."""
     sampler = GaussianSampler.of(Fraction(18))
     proposal = sampler.proposal
-    short = replace(sampler, proposal=replace(proposal, digits=np.ascontiguousarray(proposal.digits[:, :2])))
+    short = replace(sampler, proposal=LaplaceSampler.of(proposal.scale, tail_exponent=0))
     drawn = short.draw(draws(900, 10_000), SeededSource(6).stream())
     values = drawn.values.copy()
     values[list(drawn.exact)] = list(drawn.exact.values())
