@@ -82,6 +82,9 @@ where noise is little and 16 where it is much, and 2 up to ten times as far off.
 # How far from the constant are counted; the share that lies as far as numbers usually do; how many times one over that
 # the sharpness is, at least and at most; and the share of its noise that is put on a count, as too blunt errs more.
 SHELLS, USUAL, SHARP, BLUNTEST, SHARPEST, CAREFUL = 2.0 ** np.arange(-6, 2), 0.62, 2.5, 8.0, 64.0, 0.25
+# How many lengths of noise records are, up to which the loss of all coordinates is so sharp; beyond them it becomes as
+# blunt as their root, and half as sharp at least: squares reach further, and noise no longer hides what that brings.
+HEARD, HALF = 150.0, 0.5
 SHARP_BITS = 6  # Sharpness is a multiple of 2^-6.
 # Deviations of noise that are taken off a count: two are passed by one far shell of thirty, as this noise has long
 # tails, and made a loss so blunt that one draw of nine on a table of 35,960 records had five to forty times the error.
@@ -124,7 +127,7 @@ class PureFit(NumberMethod):
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:
-        return not task.categories and budget.pure
+        return not task.categories
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: all of epsilon, and nothing of delta."""
@@ -201,13 +204,15 @@ class PureFit(NumberMethod):
         whole = whole - round(constant * by_1)
         shells = add_noise(in_shells(whole), plan.shells, noise_source)
         sharp = sharpness(shells, plan.shells.variance, spread.records)
+        heard = spread.records * rate / (centred_width(self) + 1)
+        blunt = rounded_sharp(sharp * float(np.clip(math.sqrt(HEARD / heard), HALF, 1.0)))
         frame = spread.frame(self) if self.counted else None
         told, longest = shortened_whole(self, units, READ_UNIT, frame) if frame else centred(self, units, READ_UNIT)
         spread, (vectors, length) = spread.within(frame) if frame else spread, in_unit_ball(told, longest)
-        found = fit(vectors, whole * told[:, 0] >> READ_BITS, sharp, 1)
+        found = fit(vectors, whole * told[:, 0] >> READ_BITS, blunt, 1)
         variance = (len(found) + 1) / rate**2  # of an entry of b: |b|² is m (m + 1)/r² on average
         expected = spread.believed(found, length, 1.0 / rate, variance)
-        added = spread.quieted(found, length, 1.0 / rate, variance) / (sharp * length)
+        added = spread.quieted(found, length, 1.0 / rate, variance) / (blunt * length)
         reach = float(np.clip(DEVIATIONS * spread.deviation(added), 2.0**-GRID_BITS, LONGEST))
         added = of_all_coordinates(self, frame.from_nowhere(added) if frame else added)
         scores = scores_of(units, added / reach)
@@ -215,7 +220,7 @@ class PureFit(NumberMethod):
         share = float(np.clip(expected + fit(scores[:, None], left, sharp, 2)[0] / (sharp * reach), 0.0, 1.0))
         weights = share * added
         weights[0] += constant
-        details = {"rate": str(plan.rates[1]), "curvature": str(1 / plan.rates[1]), "sharpness": repr(sharp)}
+        details = {"rate": str(plan.rates[1]), "curvature": str(1 / plan.rates[1]), "sharpness": repr(blunt)}
         noise = {} if plan.cells is None else {"noise": plan.cells.describe()}
         return self._model(weights, budget, details | noise | {"believed": repr(share)}, noise_source)
 
@@ -252,7 +257,12 @@ def sharpness(noisy: np.ndarray, variance: float, records: float) -> float:
     usual = before[0] * (ends[place] / before[0]) ** part
     surely = np.maximum(noisy - SURELY * math.sqrt(variance), 0.0)  # what stands out of the noise far away counts, too
     usual = max(usual, math.sqrt(SQUARE_INSIDE * float(surely @ SHELLS**2) / records))
-    return round(float(np.clip(SHARP / usual, BLUNTEST, SHARPEST)) * (1 << SHARP_BITS)) / (1 << SHARP_BITS)
+    return rounded_sharp(float(np.clip(SHARP / usual, BLUNTEST, SHARPEST)))
+
+
+def rounded_sharp(sharp: float) -> float:
+    """In multiples of 2^-`SHARP_BITS`."""
+    return round(sharp * (1 << SHARP_BITS)) / (1 << SHARP_BITS)
 
 
 def scores_of(units: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -296,7 +306,7 @@ class MeanAlone(NumberMethod):
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:
-        return not task.categories and budget.pure
+        return not task.categories
 
     def moved(self, budget: Budget) -> Sensitivity:
         """How far one person moves the two sums, in units."""
