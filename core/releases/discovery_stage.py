@@ -435,7 +435,8 @@ def typed_columns(source: Source) -> list[tuple[str, str]]:
 
 def _check_typed(source: FrameSource, names: Sequence[str]) -> None:
     """Refuse columns of Python objects: what they hold is known from their values alone, for which nobody has paid."""
-    untyped = [name for name in names if source.frame[name].dtype == object]
+    frame = source.frame
+    untyped = [name for name in names if getattr(frame[name].dtype, "categories", frame[name]).dtype == object]
     if untyped:
         raise RequestError(
             f"The column {untyped[0]!r} of the frame holds Python objects, whose type only their values would tell: "

@@ -182,6 +182,14 @@ def test_a_column_of_python_objects_is_refused_as_one_value_alone_would_decide_i
             discover(frame, Budget(1, "1e-6"))
 
 
+@pytest.mark.parametrize("values", [[1, 2, "x"], ["a", "b", 1.5], [True, False, "x"]])
+def test_categories_of_pandas_among_which_one_value_is_of_another_type_are_refused_likewise(values):
+    """Of numbers among which one person has a word the whole column was asked about as one of texts."""
+    frame = pd.DataFrame({"a": pd.Series(values, dtype="category"), "b": [1, 2, 3]})
+    with pytest.raises(RequestError, match="whose type only their values would tell"):
+        discover(frame, Budget(1, "1e-6"))
+
+
 def test_how_data_are_read_is_refused_where_they_say_it_themselves():
     frame = pd.DataFrame({"x": [1.0, 2.0]})
     for data, how in ((frame, {"sep": ";"}), (open_source(frame), {"sheet": "A"}), (frame, {"names": ["y"]})):
