@@ -15,6 +15,7 @@ from core.errors import RequestError
 from core.privacy.accounting import Cost
 from core.privacy.budget import Sensitivity
 from core.privacy.calibration import NoiseScale
+from core.privacy.composition import PureParts
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.divided_noise import add_part
 from core.privacy.noise.noise import add_noise
@@ -62,6 +63,23 @@ def test_a_release_that_is_refused_by_what_it_bought_first_has_paid_for_that_and
         ledger.spend("D", Cost.of([(Sensitivity(1, 1), LAPLACE)], Decimal(price)))
         counted(records)
         raise RequestError("Hardly any record fits.")
+
+    with Recorded(refused, DATA, Promise(Fraction(3, 2))) as recorded:
+        findings = recorded.against(NEIGHBOUR).findings
+    assert all(one.startswith(words) for one in findings) and bool(findings) == bool(words)
+
+
+@pytest.mark.parametrize(("kept", "words"), [("1", ""), ("0.5", "noise was drawn that hides ε = 1 when 0.5")])
+def test_what_is_given_back_of_a_price_leaves_what_was_drawn_of_it(kept, words):
+    """An audit counted all that had been written, so that a ledger might forget what was spent of it."""
+
+    def refused(records, world):
+        ledger = Ledger(world.ledger)
+        ledger.register("D", 2)
+        entry = ledger.spend("D", Cost((PureParts(Fraction(3, 2)),), Decimal("1.5")))
+        counted(records)
+        ledger.give_back("D", entry, Cost((PureParts(Fraction(kept)),), Decimal(kept)))
+        raise RequestError("Nothing was found.")
 
     with Recorded(refused, DATA, Promise(Fraction(3, 2))) as recorded:
         findings = recorded.against(NEIGHBOUR).findings

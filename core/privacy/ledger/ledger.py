@@ -242,6 +242,9 @@ class Ledger:
             if less is None:
                 raise RequestError(f"The ledger has no entry of data set {name!r} of which this could be given back.")
             self._append(connection, history, less, (note or {}) | {INSTEAD: entry}, Did.GIVEN_BACK)
+        tape = rolling()
+        if tape is not None:  # an audit sees that what is left covers what was drawn
+            tape.given_back(whole, less)
 
     def _append(
         self, connection: sa.Connection, history: History, cost: Cost, noted: dict[str, Any], did: Did = Did.RELEASED

@@ -229,6 +229,11 @@ class Tape:
         with self._lock:
             self.payments.append(cost)
 
+    def given_back(self, whole: Any, less: Any) -> None:
+        """A price that was written is a smaller one from now on, which has to cover what was drawn of it."""
+        with self._lock:
+            self.payments[self.payments.index(whole)] = less
+
     def finish(self) -> None:
         """See that everything that was forced was drawn; `Mismatch` where the first release drew more."""
         if self.forced is None:
