@@ -37,14 +37,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..geometry.uniforms import PublicRandom
-from .bending import tents
+from .bending import SHARE_OF_PRODUCTS, curved, height, tents
 from .record_vectors import longest_features, whole_vectors
-from .training_task import Task
+from .training_task import MOST_HALVINGS, Task
 
 # Directions for each root of the records that are as many as noise is long, a class; and the share of all coordinates
 # from which on all are taken: on handwritten digits and made-up records of 128 columns.
 PER_ROOT, MOST_OF_ALL = 2.0, 0.45
 CUT = 0.5  # Of the length that hardly any record passes: those beyond keep their direction, and noise is shorter.
+INSIDE = 8  # Values that stand for a part of the bounds.
 SMOOTHER = 0.1  # Of the variance of a level of tents, what the next finer one is expected to have.
 
 
@@ -108,6 +109,39 @@ def centred_radius(task: Task) -> float:
     off = sum(1.0 / block.size for block in blocks_of(task) if block.category)
     square = task.radius**2
     return math.sqrt(max(square - off * task.shortened_by**2, square / 2.0))
+
+
+def inside(block: Block, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and the covariance of a number's coordinates, of records with such shares in equal parts of its bounds."""
+    values = (np.arange(len(shares) * INSIDE) + 0.5) / (len(shares) * INSIDE / 2) - 1.0
+    told = curved(values, block.halvings) if block.halvings else values[:, None]
+    each = np.repeat(shares / INSIDE, INSIDE)
+    means = each @ told
+    return means, (told * each[:, None]).T @ told - np.outer(means, means)
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Along which the records' pull and the noise come apart."""
+
+    axes: np.ndarray  # Of length 1 and at right angles, one a column, float64 (d, d).
+    pulls: np.ndarray  # What records pull by along each, beside the others, float64 (d,).
+
+
+def evenly(task: Task) -> Directions:
+    """Those of records that lie evenly between their bounds, column by column."""
+    axes, pulls, parts = np.eye(task.width), np.zeros(task.width), 1 << MOST_HALVINGS
+    for block in blocks_of(task):
+        own, size = slice(block.own.start - 1, block.own.stop - 1), block.size
+        if block.several:
+            continue
+        apart = (np.eye(size) - 1.0 / size) / size if block.category else inside(block, np.full(parts, 1.0 / parts))[1]
+        pulls[own], axes[own, own] = np.linalg.eigh(task.shortened_by**2 * apart)
+    wave = height(max(1, task.waves), task.corner) ** 2 / 2.0
+    product = height(max(1, len(task.pairs)), task.corner, SHARE_OF_PRODUCTS) ** 2 / 9.0
+    several = [wave] * (2 * task.waves) + [product] * len(task.pairs)
+    pulls[task.width - len(several) :] = several
+    return Directions(axes, np.maximum(pulls, 0.0))
 
 
 @lru_cache(maxsize=64)

@@ -36,6 +36,7 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import Choice, Number, Resolved, Whole, parameter
+from .centred import evenly
 from .linear_models import LinearModel
 from .method import GaussianTables, Method, Model, Trained
 from .model_file import BITS
@@ -194,7 +195,7 @@ class Descent(GaussianTables, Trained[Model]):
             return made
         moved = self.longest_step(of_step, records) / records / (UNIT * RESIDUAL_UNIT) * math.sqrt(of_step.variance)
         natural = self._natural(known) * UNIT / scale.length
-        errors = trace.term_errors(self, natural, moved, self.momentum)
+        errors = trace.term_errors(self, natural, np.full(self.width, moved), evenly(self), self.momentum)
         return replace(made, term_errors=errors)  # type: ignore[type-var]
 
     def _natural(self, known: Any) -> float:

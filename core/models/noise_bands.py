@@ -1,19 +1,24 @@
 """How far noise moved what a descent has learnt, told by its own steps: bands of lines, knots and categories.
 
-Every step of a descent is released, and so is how much noise was in it. What nobody released is how quickly the records
-pull coefficients back, which is how long a noise of one step is remembered. Coefficients that are pulled by a share g
-of their distance in each step (with the momentum that they have) wander in a known way: how far apart they are l steps
-from each other, on average (their variogram), grows with l until the noise is forgotten. So the variogram of the second
-half of the steps, whose mean is the model, is taken apart into those of a few shares g from 0, where nothing is ever
-forgotten, to 1 (least squares with parts of at least 0 that add up to 1), and the same parts of what each share does to
-the mean say its variance. This is post-processing of what was paid for.
+Every step of a descent is released, and so is how much noise was in it. What nobody released is how strongly records
+pull coefficients back, which is how long a noise of one step is remembered. Where the loss is a square, steps are
 
-What is still on its way to where it will end up wanders further than noise alone moves it, and is taken for noise that
-is remembered longer: bands get wider by that, as they do where the loss curves less than it did. One walk is short:
-parts are told by all knots of a curve together, and by all coefficients of the model together, and the mean of both
-variances is taken, of few steps the larger one. On made-up records of ten columns 97 of 100 bands that claim 95 held,
-and were 1.6 times as wide as they had to be. They hold what the same method would give without noise; that the records
-are a sample of others is not in them.
+    v_t = m v_(t-1) - G (x_(t-1) - x*) + e_t,        x_t = x_(t-1) + v_t,
+
+m the momentum, x* what there would be without noise, G what records pull by, e_t noise of a known covariance. So x is
+x* plus what each e_s has become since. Along a direction that is pulled by a share g of its distance, what noise of 1
+is so many steps later (`_paths`) is known, and with it the variance of the mean of the second half of the steps, which
+is the model. Steps are no independent draws, and how widely they wander says little: much of it is the way to x*.
+
+**What records pull by.** Directions, and what records pull by along each beside the others, are those of the curvature
+where records lie evenly between their bounds, column by column (`evenly`); where a bought matrix shapes steps, its own.
+How much all of it is, one number κ a row, the steps say: along each direction the new part of a step, v_t - m v_(t-1),
+is -κg times the distance from x*, plus noise. Least squares about the means would say κ, but that the mean of x has the
+noise in it that is regressed on it (Kendall 1954). What that adds is known for each κ, so κ is solved for, and is right
+on average, however much of the walk was its way to x*, and where nothing pulls.
+
+All of it is post-processing of what was paid for. Bands are a little longer (`WIDER`), as one walk says κ, and records
+do not lie evenly. They hold what the same method would give without noise; that records are a sample is not in them.
 
 **Taking out what noise explains.** A minimiser of Σ loss + <b, g> is off by about H⁻¹b, H the curvature of the loss
 over all records. How long b is, is public. H is not, but is nearly a quarter of Σ x xᵀ, of which some is bought: how
@@ -42,21 +47,30 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import nnls
 from scipy.special import logsumexp, ndtr
 
 from ..privacy.budget import Budget, Neighbours, Sensitivity
-from .bending import SHARE, SHARE_OF_PRODUCTS, curved
-from .centred import Block, Frame, blocks_of, centred_blocks, centred_radius, centred_width, directions
+from .bending import SHARE, SHARE_OF_PRODUCTS
+from .centred import (
+    Block,
+    Directions,
+    Frame,
+    blocks_of,
+    centred_blocks,
+    centred_radius,
+    centred_width,
+    directions,
+    inside,
+)
 from .model_file import BITS
 from .training_task import Task
 
 MOST_TRACED = 1 << 22  # Numbers of all steps that are kept for it; larger models have no bands.
-SHARES = (0.0, *(2.0**power for power in range(-10, 1)))
-LEAST_STEPS = 8  # In the second half; fewer say nothing of how noise is remembered.
-FEW_STEPS = 16
-LEAST = 1e-300  # Of a variance, so that nothing is divided by zero.
-SURELY = 100.0  # The weight of the condition that parts add up to 1.
+LEAST_STEPS = 16  # Fewer say nothing of how noise is remembered.
+PULLS = 2.0 ** np.arange(-18.0, 0.51, 0.125)  # Shares of a distance that a step may take back.
+BEFORE = 50  # One step, and one more of so many, comes first: no record is told yet, and losses of classes curve most.
+WIDER = 1.1  # What bands are longer by.
+LITTLE = 1e-12
 
 
 class Trace:
@@ -65,16 +79,16 @@ class Trace:
     def __init__(self, steps: int, shape: tuple[int, int]):
         self._steps, self._taken, self._last = steps, 0, steps - steps // 2
         self._total = np.zeros(shape)
-        keeps = self._last >= LEAST_STEPS and self._last * self._total.size <= MOST_TRACED
-        self._kept: list[np.ndarray] | None = [] if keeps else None
+        keeps = steps >= LEAST_STEPS and steps * self._total.size <= MOST_TRACED
+        self._kept: list[np.ndarray] | None = [self._total.copy()] if keeps else None
 
     def add(self, weights: np.ndarray) -> None:
         """Take down where a step came to: whole multiples of 2^-20, float64 (rows, d + 1)."""
         self._taken += 1
         if self._taken > self._steps - self._last:
             self._total += weights
-            if self._kept is not None:
-                self._kept.append(weights)
+        if self._kept is not None:
+            self._kept.append(weights)
 
     @property
     def mean(self) -> np.ndarray:
@@ -82,74 +96,67 @@ class Trace:
         return np.asarray(self._total / self._last)
 
     def term_errors(
-        self, task: Task, natural: float, moves: np.ndarray | float, momentum: float = 0.0
+        self, task: Task, natural: float, moves: np.ndarray, known: Directions, momentum: float = 0.0
     ) -> np.ndarray | None:
         """Deviations that noise gives the mean of every term of a task, float64 (rows, terms).
 
-        `natural`: What a coefficient of 1 in here is of coordinates between -1 and 1. `moves`: What the noise of one
-        step moves coefficients by: a deviation for each alike, or the columns of a matrix whose product with its
-        transpose is their covariance, (d, k). `momentum`: The share of each step that the next one goes on with.
-        Returns none where the steps were too few to tell, or too much to keep.
+        `natural`: What a coefficient of 1 in here is of coordinates between -1 and 1. `moves`: The deviation that the
+        noise of one step has along each direction, float64 (d,). `known`: The directions. `momentum`: The share of each
+        step that the next one goes on with. Returns none where the steps were too few to tell, or too much to keep.
         """
         if not self._kept:
             return None
-        reading = task.reading[0]
-        moved = reading * moves if isinstance(moves, float) else reading @ moves
-        innovations = np.maximum((moved**2).sum(axis=1), LEAST)
-        lags, apart, of_mean = _ways_to_wander(self._steps, self._last, momentum)
-        walks = np.array(self._kept)[:, :, 1:] @ (reading.T * 2.0**-BITS)
-        found = np.array([((walks[lag:] - walks[:-lag]) ** 2).mean(axis=0) for lag in lags]) / innovations
-        columns, variances = np.array([term.column for term in task.terms]), np.empty(walks.shape[1:])
-        for column in set(columns.tolist()):
-            own = columns == column
-            for row in range(len(variances)):
-                variances[row, own] = _variance(found[:, row, own].mean(axis=1), apart, of_mean)
-        together = _variance(found.mean(axis=(1, 2)), apart, of_mean)
-        both = np.maximum(variances, together) if self._last < FEW_STEPS else (variances + together) / 2.0
-        return np.asarray(np.sqrt(both * innovations) * natural)
+        moves = np.maximum(moves, LITTLE)
+        walks = np.array(self._kept)[:, :, 1:] * 2.0**-BITS @ known.axes / moves
+        paces = np.diff(walks, axis=0)
+        paces[1:] -= momentum * paces[:-1]  # the new part of each, as np.diff made `paces` anew
+        of_mean, leaning = _remembered(self._steps, momentum)
+        told, found, first = (task.reading[0] @ known.axes * moves) ** 2, [], 1 + self._steps // BEFORE
+        for row in range(walks.shape[1]):
+            pulled = _pulled(walks[first:-1, row], paces[first:, row], known.pulls, leaning)
+            found.append(told @ np.interp(pulled, PULLS, of_mean))
+        return np.asarray(WIDER * natural * np.sqrt(found))
 
 
-def _variance(variogram: np.ndarray, apart: np.ndarray, of_mean: np.ndarray) -> float:
-    """Of the mean, for innovations of variance 1, by the shares that make such a variogram."""
-    weight = 1.0 / apart[:, 0]
-    ways = np.vstack([apart * weight[:, None], np.full(len(SHARES), SURELY)])
-    parts, _ = nnls(ways, np.append(variogram * weight, SURELY))
-    return float(parts @ of_mean)
+def _pulled(before: np.ndarray, new: np.ndarray, pulls: np.ndarray, leaning: np.ndarray) -> np.ndarray:
+    """What records pull by along each direction, as the steps of one row say; see the module.
+
+    `before`: Where steps set out, float64 (steps, d), in deviations of noise. `new`: Their new parts. `leaning`: What
+    noise adds to the least squares, for each of `PULLS`.
+    """
+    before = before - before.mean(axis=0)
+    along, square = -(before * new).sum(axis=0), (before**2).sum(axis=0)
+    each = (PULLS / max(pulls.max(), LITTLE))[:, None] * pulls  # the most that solves it: noise that nothing pulls, too
+    found = each[(along - np.interp(each, PULLS, leaning) - each * square) @ pulls > 0.0]
+    return found[-1] if len(found) else each[0]
 
 
 @lru_cache(maxsize=16)
-def _ways_to_wander(steps: int, last: int, momentum: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lags, and of each share the variogram at them, (lags, shares), and the variance of the mean, (shares,)."""
-    lags = np.unique(np.rint(2.0 ** np.arange(0.0, np.log2(last * 2.0 / 3.0), 0.5)).astype(int))
-    apart, of_mean = [], []
-    for share in SHARES:
-        answer = _answer(steps, share, momentum)
-        # What the noise of each step does to each of the last ones: noise of step s is answered t - s steps later.
-        later = np.subtract.outer(np.arange(steps - last, steps), np.arange(steps))
-        moved = np.where(later >= 0, answer[np.maximum(later, 0)], 0.0)
-        apart.append([((moved[lag:] - moved[:-lag]) ** 2).sum(axis=1).mean() for lag in lags])
-        of_mean.append((moved.mean(axis=0) ** 2).sum())
-    return lags, np.array(apart).T, np.array(of_mean)
+def _remembered(steps: int, momentum: float) -> tuple[np.ndarray, np.ndarray]:
+    """For each of `PULLS`, of noise of variance 1: the variance of the mean, and what noise adds to least squares."""
+    path = _paths(steps, momentum)
+    sums, there, last = np.vstack((0.0 * path[:1], path.cumsum(axis=0))), np.arange(1, steps + 1), steps - steps // 2
+    moved = (sums[there] - sums[np.maximum(there - last, 0)]) / last
+    return (moved**2).sum(axis=0), np.arange(steps - 1, 0, -1) @ path[:-1] / steps
 
 
-def _answer(steps: int, share: float, momentum: float) -> np.ndarray:
-    """Where a coefficient is after each step, when noise of 1 moved it in the first one, float64 (steps,)."""
-    place, pace, found = 0.0, 0.0, np.empty(steps)
+def _paths(steps: int, momentum: float) -> np.ndarray:
+    """Where a coefficient is after each step, when noise of 1 moved it in the first, float64 (steps, pulls)."""
+    pace = place = np.zeros(len(PULLS))
+    found = []
     for step in range(steps):
-        pace = momentum * pace - share * place + (1.0 if step == 0 else 0.0)
-        place += pace
-        found[step] = place
-    return found
+        pace = momentum * pace - PULLS * place + (step == 0)
+        place = place + pace
+        found.append(place)
+    return np.array(found)
 
 
 CELLS = 8  # Of the bounds of a number, in which records are counted.
-INSIDE = 8  # Values that stand for a cell.
 CURVATURE = 0.6  # Of a quarter of Σ x xᵀ, that H is taken for.
 LONGER = 4.0  # How many times as much variance noise may have as is reckoned with.
 RATIOS = 2.0 ** np.arange(-16.0, 31.0)  # Variances that are tried, in the usual one of noise.
 LEAST_SHARE = 5e-4  # Of the records, in a cell.
 UNSURE = 0.1  # How far off means may be, squared, as a share of the variance, for anything to be taken out.
-LITTLE = 1e-12
 CELLS_SHARE = Fraction(1, 20)  # Of epsilon, for the counts.
 WORTH_COUNTING = 8  # ε of a cell times records, above which cells of straight lines are counted.
 # Of columns that differ less than others how much is made up for; the least that is reckoned with; and where records
@@ -376,11 +383,7 @@ def _known(block: Block, noisy: np.ndarray, variance: float) -> Known:
     middles = (np.arange(CELLS) + 0.5) / (CELLS / 2) - 1.0
     each, own = _bells() @ middles, float(shares @ middles**2 - (shares @ middles) ** 2)
     doubt = float(weight @ (each - weight @ each) ** 2)
-    values = (np.arange(CELLS * INSIDE) + 0.5) / (CELLS * INSIDE / 2) - 1.0
-    told = curved(values, block.halvings) if block.halvings else values[:, None]
-    inside = np.repeat(shares / INSIDE, INSIDE)
-    means = inside @ told
-    return Known(block, means, (told * inside[:, None]).T @ told - np.outer(means, means), doubt / own)
+    return Known(block, *inside(block, shares), doubt / own)
 
 
 def _beside(noisy: np.ndarray, usual: np.ndarray, free: int, variance: float) -> np.ndarray:

@@ -52,6 +52,7 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import Number, Resolved, Whole, parameter
+from .centred import Directions
 from .linear_models import LinearModel
 from .method import GaussianTables, Method
 from .model_file import BITS
@@ -209,8 +210,11 @@ class Preconditioned(GaussianTables):
             "spread": repr(float(start.spread)),
             "sigma_squared": str(of_step.parameter),
         }
-        moves = shaping[1:] * (math.sqrt(of_step.variance) / (UNIT * RESIDUAL_UNIT))
-        errors = trace.term_errors(self, start.spread * UNIT / scale.length, moves)
+        each, axes = np.linalg.eigh(shaping[1:, 1:])
+        moves = each * (math.sqrt(of_step.variance) / (UNIT * RESIDUAL_UNIT))
+        # A step is divided by records' products and the ridge together: records pull by the share of the former.
+        pulls = np.maximum(1.0 - self.curvature * self._ridge(of_matrix) * each, 0.0)
+        errors = trace.term_errors(self, start.spread * UNIT / scale.length, moves, Directions(axes, pulls))
         return Found(rows, details, residual, errors)
 
     def _judged(
@@ -231,8 +235,11 @@ class Preconditioned(GaussianTables):
         matrix = np.zeros((self.size, self.size))
         matrix[upper] = add_noise(products_of(records)[upper], noise, noise_source) / UNIT**2
         values, axes = np.linalg.eigh(np.triu(matrix) + np.triu(matrix, 1).T)
-        ridge = 2.0 * math.sqrt(noise.variance * self.size) / UNIT**2
-        return np.asarray((axes / (np.maximum(values, 0.0) + ridge)) @ axes.T / self.curvature)
+        return np.asarray((axes / (np.maximum(values, 0.0) + self._ridge(noise))) @ axes.T / self.curvature)
+
+    def _ridge(self, noise: NoiseScale) -> float:
+        """λ, with 1 for a coordinate of length 1."""
+        return 2.0 * math.sqrt(noise.variance * self.size) / UNIT**2
 
     def _descended(
         self,
