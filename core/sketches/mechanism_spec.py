@@ -157,7 +157,8 @@ class MechanismSpec:
 
     # Small columns that an audit attacks, as options of the command line.
     example: Mapping[str, object] = field(default_factory=lambda: {"bounds": ["x=0:1"]})
-    warm: Callable[[], Iterable[LinearSketch]] = tuple  # Small sketches that use every compiled loop of the file.
+    # Small ones that use every compiled loop of the file.
+    warm: Callable[[], Iterable[LinearSketch | Adaptive]] = tuple
 
     def __post_init__(self) -> None:
         if self.options is None:

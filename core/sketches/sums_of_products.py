@@ -346,7 +346,8 @@ class Products(LinearSketch):
 
 
 def _warm() -> tuple[Products, ...]:
-    return (Products(Domain.of(x=(0, 1), y=(0, 1))),)
+    """Of records as they lie by column and, as one column lies either way, by row."""
+    return Products(Domain.of(x=(0, 1), y=(0, 1))), Products(Domain.of(x=(0, 1)))
 
 
 CARD = MechanismSpec(

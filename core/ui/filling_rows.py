@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from ..domain import Categorical, Column, Vector
+from ..domain import Categorical, Column, Coordinate, Vector
 from ..domain.codebooks import codebook_in, is_labelled, paid_in, read_codebook
 from ..domain.column_entries import OTHER
 from ..domain.columns import PRESETS, preset_for, tidy_name
@@ -29,6 +29,7 @@ from .column_form import (
     DECLARED,
     FIND,
     KINDS,
+    LATITUDE,
     LEFT_OUT,
     NUMBER,
     NUMBER_FORMATS,
@@ -358,8 +359,12 @@ def fill_fields(number: int, place: int, fact: Column, longest: float | None = N
         values: dict[str, Any] = {"as": CATEGORY, "categories": as_typed(fact.categories)}
     elif longest is not None:
         values = {"as": BY_LENGTH, "longest": longest}
+    elif isinstance(fact, Coordinate):
+        ends = (fact.south, fact.north) if fact.axis == LATITUDE else (fact.west, fact.east)
+        values = {"as": fact.axis} | dict(zip(("low", "high"), ends, strict=True))
     else:
-        values = {"as": BY_NUMBER if isinstance(fact, Vector) else NUMBER}
+        step = getattr(fact, "step", 0)
+        values = {"as": BY_NUMBER if isinstance(fact, Vector) else WHOLE if step == 1 else NUMBER, "step": step}
         values |= {"low": fact.low, "high": fact.high, "unit": fact.unit}
     if isinstance(fact, Vector):
         values = values | {"unit": fact.length}

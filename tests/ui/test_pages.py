@@ -1,16 +1,22 @@
 """Home and Data without a browser: how they look, which records they take, and what they refuse."""
 
+from dataclasses import replace
 from io import BytesIO
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
 
-from core.domain import Vector
+from core.domain import Coordinate, Vector
+from core.sources import open_source
 from core.sources.public_tables import bundled_groups, samples
 from core.sources.source_opening import FILE_TYPES
+from core.ui.column_form import used_columns
+from core.ui.declaration_draft import Declaration
+from core.ui.filling_rows import start_from_sample
 from core.ui.frame.navigation import DATA, GROUPS
 from core.ui.frame.session import KEY, Session
 from core.ui.own_data.picking_records import FILE, ORIGIN, PATH, SAMPLE
@@ -88,8 +94,24 @@ def test_odd_column_names_are_shown_literally():
     assert not app.exception and "<b>d</b>" not in "".join(element.value for element in app.markdown)
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("name", sampled([one.name for one in samples()], "city"))
+def as_numbers(domain):
+    """The columns, places among them without how texts would be read as degrees: samples hold numbers."""
+    return {replace(one, reading=None) if isinstance(one, Coordinate) else one for one in domain.columns}
+
+
+def test_the_lines_of_a_sample_say_all_that_is_known_of_it(monkeypatch):
+    """Whole numbers became any numbers, and places on the globe were compared in degrees in place of kilometres."""
+    for number, one in enumerate(samples()):
+        monkeypatch.setattr(streamlit, "session_state", {})
+        columns = open_source(one.path).columns
+        start_from_sample(columns, number, one)
+        drafts = used_columns(columns, number, one.domain.unit.column).values()
+        said = Declaration(tuple(drafts), missing=one.domain.missing, sample=one.domain)
+        assert as_numbers(said.domain()) == as_numbers(one.domain), one.name
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", sampled([one.name for one in samples()], "towns"))
 def test_every_sample_is_ready_to_use_and_keeps_its_domain(name):
     app = data_page()
     app.segmented_control[0].set_value(SAMPLE).run()
@@ -98,7 +120,7 @@ def test_every_sample_is_ready_to_use_and_keeps_its_domain(name):
     main_button(app).click().run()
     own = app.session_state[KEY].own
     known = next(one for one in samples() if one.name == name).domain
-    assert own.sample == name and set(own.domain.columns) == set(known.columns)
+    assert own.sample == name and as_numbers(own.domain) == as_numbers(known)
     assert own.domain.record == known.record != "", "answers say what they count"
     assert (own.domain.unit, own.domain.scale, own.domain.category_distance) == (
         known.unit,
@@ -107,7 +129,7 @@ def test_every_sample_is_ready_to_use_and_keeps_its_domain(name):
     )
 
 
-VECTORS = np.tile(np.float32([0.6, 0.8, 0.0]), (40, 1))
+VECTORS = np.tile(np.float32([0.352, 0.936, 0.0]), (40, 1))
 
 
 def dropped(name, save, *arrays, **named):
@@ -122,12 +144,11 @@ def dropped(name, save, *arrays, **named):
 def test_embeddings_are_described_by_their_length_and_how_many_numbers_they_hold_is_known():
     pictures = dropped("pictures.npz", np.savez, x=VECTORS, kind=np.tile(["cat", "dog"], 20))
     app = read(pictures, x="vector, by number", kind="category")
-    assert "0.6" not in shown(app)
-    field(app.selectbox, "Read x as").set_value("vector, by length").run()
+    assert "0.352" not in shown(app) and "0.936" not in shown(app)
+    field(app.selectbox, "Read x as").set_value("vector, by length")
+    field(app.text_area, "Categories of kind").set_value("cat, dog").run()
     assert main_button(app).disabled and "what no vector of x is longer than" in shown(app)
-    field(app.number_input, "No vector of x is longer than").set_value(1.0)
-    field(app.text_area, "Categories of kind").set_value("cat, dog")
-    app.run()
+    field(app.number_input, "No vector of x is longer than").set_value(1.0).run()
     main_button(app).click().run()
     own = app.session_state[KEY].own
     assert own.domain.columns[0] == Vector("x", 3, -1, 1)

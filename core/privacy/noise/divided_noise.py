@@ -222,6 +222,11 @@ def part_sampler(scale: NoiseScale, owners: int) -> Sampler:
     )
 
 
+def warm_parts() -> None:
+    """Compile what several owners draw parts with, or load what an earlier run compiled."""
+    part_sampler(NoiseScale("discrete_laplace", Fraction(1)), 2).draw(1, SystemSource().stream())
+
+
 def summed(scale: NoiseScale, parts: int, owners: int) -> NoiseScale:
     """What so many parts add up to, of which `owners` are the noise."""
     share = Fraction(parts, owners)

@@ -310,11 +310,12 @@ def _made(facts: PublicInputs) -> Tables | Adaptive:
     return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings, facts.by, facts.cut_for)
 
 
-def _warm() -> tuple[Tables, ...]:
-    """Of pairs and of single columns, whose contrasts and whose cells are counted."""
+def _warm() -> tuple[LinearSketch | Adaptive, ...]:
+    """Of pairs and of single columns, whose contrasts and whose cells are counted, and of as many pairs as pay."""
     domain = Domain.of(x=(0, 1), y=(0, 1))
     pairs, singles = Tables.of(domain, 4), Tables.of(domain, 4, "singles", 1)
-    return pairs.measuring_contrasts(for_squares), singles.measuring_contrasts(for_sums), pairs
+    joined = ChosenTables(Domain.of(x=(0, 1), y=(0, 1), z=(0, 1))).sized_for(Budget(1), 10_000)
+    return pairs.measuring_contrasts(for_squares), singles.measuring_contrasts(for_sums), pairs, joined
 
 
 def _held(sketch: Tables) -> str:

@@ -33,6 +33,7 @@ from ...lab.release_lessons import bundled_live_picture, has_live_picture
 from ...local import survey as local_reports
 from ...privacy.budget import Budget
 from ...privacy.noise import noise
+from ...privacy.noise.divided_noise import warm_parts
 from ...releases.file import LARGE
 from ...releases.forecast.forecast import error_curve
 from ...releases.forecast.recommendation import Closeness, recommend
@@ -40,6 +41,7 @@ from ...releases.job import release
 from ...releases.release import Release, load
 from ...runtime.compiled_code import compiling_all, mark_of_all, remove_unused
 from ...runtime.environment import cores
+from ...sketches.adaptive import Adaptive
 from ...sketches.ball import row_products
 from ...sketches.classes import Classes
 from ...sketches.linear import LinearSketch
@@ -62,17 +64,18 @@ BEFORE = "Compiling all loops, once for these versions on this machine; this tak
 BESIDE = "Compiling loops beside the app, once for these versions on this machine. Until then a first use takes longer."
 
 
-def _released(sketch: LinearSketch, records: dict, large: int = LARGE) -> Release:
+def _released(sketch: LinearSketch | Adaptive, records: dict, large: int = LARGE) -> Release:
     """A release of the records, written and opened again, as whoever explores it has it."""
     made = release(sketch.sized_for(BUDGET, 8.0), records, BUDGET)
     return load(made.to_bytes(large=large))
 
 
-def _ask(sketch: LinearSketch, records: dict) -> None:
+def _ask(sketch: LinearSketch | Adaptive, records: dict) -> None:
     """As an ordinary release and, where there is such a thing, as a large one."""
-    queries = {name: records[name] for name in sketch.query_domain.names}
-    for large in (LARGE, 0) if sketch.reads_mapped else (LARGE,):
-        _released(sketch, records, large).answer(queries)
+    made = _released(sketch, records)
+    queries = {name: records[name] for name in made.sketch.query_domain.names}
+    for one in (made, _released(sketch, records, 0)) if made.sketch.reads_mapped else (made,):
+        one.answer(queries)
 
 
 def _records(domain: Domain, kind: type = np.float32) -> dict:
@@ -145,8 +148,8 @@ def steps() -> dict[str, Callable[[], None]]:
     first, *others = ((card.title, partial(_card, card)) for card in cards().values())
     pages = {"pictures": _picture, "live pictures": _live_pictures}
     shared = {"classes": _classes, "long vectors": _long_vectors, "sets": _sets_of_numbers}
-    local = {"local reports": local_reports.warm}
-    return {"forecasts": _forecast} | dict([first]) | {"noise": noise.warm} | pages | shared | dict(others) | local
+    last = {"local reports": local_reports.warm, "parts of noise": warm_parts}
+    return {"forecasts": _forecast} | dict([first]) | {"noise": noise.warm} | pages | shared | dict(others) | last
 
 
 def _steadily() -> None:

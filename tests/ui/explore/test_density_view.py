@@ -4,8 +4,6 @@ Where the server draws, a coarse picture comes first, once, and takes a fraction
 """
 
 import base64
-import gzip
-import json
 import re
 
 import numpy as np
@@ -35,6 +33,7 @@ from tests.ui.explore.visiting import (
     PAY,
     choose,
     explore,
+    facts_of_picture,
     field,
     file_of,
     handed_over,
@@ -78,7 +77,7 @@ def test_a_picture_is_handed_over_whole_and_what_is_asked_on_it_goes_into_the_pr
     given = handed_over(app)
     assert not app.exception and not app.get("plotly_chart")
     assert base64.b64decode(given["file"]) == file and (given["x"], given["y"], given["held"]) == (0, 1, {})
-    facts = json.loads(gzip.decompress(base64.b64decode(given["facts"])))
+    facts = facts_of_picture(app)
     assert facts["kind"] == "live" and [column["name"] for column in facts["columns"]] == ["age", "pay"]
     made, drawn = load(file), View(("age", "pay"))
     shown_alone, asked = steps(made, drawn, (12.5, 300.0))

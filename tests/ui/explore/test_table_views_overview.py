@@ -1,13 +1,11 @@
 """The overview of a released table without a browser: what is handed to what draws it, and what comes back of it."""
 
 import base64
-import gzip
-import json
 
 import pytest
 
 from tests.tables_for_tests import table_release
-from tests.ui.explore.visiting import explore, handed_over, shown, view
+from tests.ui.explore.visiting import explore, facts_of_picture, handed_over, shown, view
 
 
 @pytest.mark.thorough
@@ -18,7 +16,7 @@ def test_a_table_is_handed_over_whole_and_its_view_is_kept_in_the_address():
     given = handed_over(app)
     assert not app.exception and given["name"] == "people" and given["view"] == ""
     assert base64.b64decode(given["file"]) == file
-    facts = json.loads(gzip.decompress(base64.b64decode(given["facts"])))
+    facts = facts_of_picture(app)
     assert [axis["name"] for axis in facts["axes"]] == list(made.domain.names) and facts["map"] is not None
     assert "Records that miss a value of since, town, age, pay or 2 more were left out" in shown(app)
 

@@ -1,5 +1,7 @@
 """The page Explore as a test visits it, and small files to open there."""
 
+import base64
+import gzip
 import json
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -48,6 +50,11 @@ def handed_over(app: AppTest) -> dict:
     """What the component that draws a picture gets."""
     (drawn,) = app.get("bidi_component")
     return json.loads(drawn.proto.json or drawn.proto.mixed.json)
+
+
+def facts_of_picture(app: AppTest) -> dict:
+    """What the component that draws a picture is told beside the file."""
+    return json.loads(gzip.decompress(base64.b64decode(handed_over(app)["facts"])))
 
 
 def field(widgets, label: str):

@@ -8,7 +8,7 @@ from core.sketches.classes import Classes
 from core.sources.public_tables import sample
 from core.ui.frame.session import DESK
 from tests.depth import deep
-from tests.ui.release.visiting import LABELLED, PRESS, ask, confirmed, of_sample, press, visit, with_total, words
+from tests.ui.release.visiting import LABELLED, PRESS, ask, confirmed, of_sample, paid, press, visit, with_total, words
 
 
 @pytest.mark.deep
@@ -37,7 +37,7 @@ def test_how_far_everyone_is_can_be_asked_and_released(ledger, norm, mechanism):
     release = at.session_state[DESK].making.release
     assert not at.exception and release.sketch.name == mechanism
     far, near = release.density([[100.0], [50.0]])
-    assert far > near > 0 and [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
+    assert far > near > 0 and paid(ledger) == (["fitting", "count", mechanism], 1) and release.privacy.epsilon == 1
 
 
 @pytest.mark.deep
@@ -55,7 +55,7 @@ def test_a_table_a_group_is_released_under_one_promise(ledger):
     release = at.session_state[DESK].making.release
     assert isinstance(release.sketch, Classes) and release.sketch.label == "kind"
     assert release.sketch.inner.domain.names == ("x",) and release.counters.shape[0] == 2
-    assert [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
+    assert paid(ledger) == (["fitting", "count", "classes"], 1) and release.privacy.epsilon == 1
 
 
 @pytest.mark.deep

@@ -18,7 +18,7 @@ from core.ui.frame.session import DESK, KEY
 from core.ui.release.release_route import PICKED
 from core.ui.release.release_task import Stage
 from tests.depth import deep
-from tests.ui.release.visiting import APP, PATIENCE, PRESS, ask, confirmed, press, visit, with_total, words
+from tests.ui.release.visiting import APP, PATIENCE, PRESS, ask, confirmed, paid, press, visit, with_total, words
 
 WIDE = pd.DataFrame({"city": ["Bern", "Basel"] * 50, "v": [[0.1] * 6] * 100})
 
@@ -61,7 +61,8 @@ def test_an_epsilon_may_be_typed_exactly(ledger):
     assert at.select_slider(key="release-epsilon").value == Decimal("0.2")
     assert at.button(key=PRESS).label == "Release for ε = 0.2, leaving nothing" and not at.button(key=PRESS).disabled
     confirmed(at)
-    assert ledger.status("visits").left == 0 and len(ledger.status("visits").releases) == 2
+    bought, price = paid(ledger)
+    assert ledger.status("visits").left == 0 and price == Decimal("0.3") and bought.count("histogram") == 2
 
 
 @pytest.mark.thorough

@@ -6,7 +6,7 @@ import pytest
 
 from core.domain import Domain
 from core.ui.frame.session import DESK, KEY
-from tests.ui.release.visiting import PRESS, being_made, confirmed, press, visit, with_total, words
+from tests.ui.release.visiting import PRESS, being_made, confirmed, paid, press, visit, with_total, words
 
 
 @pytest.mark.thorough
@@ -35,7 +35,7 @@ def test_while_it_is_made_other_pages_work_and_say_so_and_the_result_is_there_on
     gated.gate.set()
     assert at.session_state[DESK].making.wait(60)
     at.run()
-    assert "Your release is ready" in words(at) and len(ledger.status("visits").releases) == 1
+    assert "Your release is ready" in words(at) and paid(ledger) == (["fitting", "count", "histogram"], 1)
     at.switch_page("pages/release.py").run()
     assert "It is released" in [one.value for one in at.header] and at.session_state[KEY].shown is not None
     at.switch_page("pages/explore.py").run()

@@ -50,6 +50,12 @@ def confirmed(at):
     return at
 
 
+def paid(ledger):
+    """What was bought of the visits, in order, and the ε of all of it."""
+    bought = ledger.status("visits").releases
+    return [one.note["mechanism"] for one in bought], sum(one.cost.epsilon for one in bought)
+
+
 def words(at):
     return " ".join(one.value for one in at.markdown)
 

@@ -27,7 +27,20 @@ from core.ui.released.taking_along import overview
 from tests.depth import deep
 from tests.figures.explorations import report_of
 from tests.tables_for_tests import table_release
-from tests.ui.explore.visiting import AGE, CITY, PAY, choose, explore, field, labels, options, released, shown, view
+from tests.ui.explore.visiting import (
+    AGE,
+    CITY,
+    PAY,
+    choose,
+    explore,
+    facts_of_picture,
+    field,
+    labels,
+    options,
+    released,
+    shown,
+    view,
+)
 
 
 @pytest.mark.deep
@@ -39,10 +52,12 @@ def test_groups_are_explored_together_or_one_by_one(name):
     whole = app.session_state[KEY].shown.release
     who = field(app.selectbox, "Who")
     assert not app.exception and list(who.options) == ["Everyone together", *whole.sketch.categories]
-    everyone = shown(app)
+    everyone = facts_of_picture(app)
     who.set_value(whole.sketch.categories[1])
     app.run()
-    assert not app.exception and shown(app) != everyone
+    some = facts_of_picture(app)
+    assert not app.exception and (everyone["group"], some["group"]) == ("", whole.sketch.categories[1])
+    assert some["records"] < everyone["records"] and some["error"] < everyone["error"]
     for page in ("Your points", "Density"):
         view(app, page)
         assert not app.exception and not app.error, page
@@ -51,11 +66,13 @@ def test_groups_are_explored_together_or_one_by_one(name):
 @pytest.mark.deep
 def test_groups_of_distances_are_explored_as_distances():
     app = explore(released((AGE, PAY), "l1", label=CITY, scale="box").to_bytes())
-    assert not app.exception and options(app, "View") == ["Distance", "Centres", "Your points"]
+    assert not app.exception and options(app, "View") == ["Distance", "Centres", "Your points", "Groups"]
     field(app.selectbox, "Who").set_value("Basel")
     app.run()
     view(app, "Centres")
     assert not app.exception and "Everyone is nearest to" in shown(app)
+    view(app, "Groups")
+    assert not app.exception and "The average distance from all people of each group." in shown(app)
 
 
 @pytest.mark.deep

@@ -33,7 +33,7 @@ print(len(loops), *(".".join(name) for name, loop in loops.items() if loop not i
 """
 
 
-@pytest.mark.deep
+@pytest.mark.thorough
 def test_no_loop_is_left_to_compile():
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", COVERAGE], cwd=root, capture_output=True, text=True, check=True)
