@@ -268,6 +268,16 @@ def _columns(released: Noted) -> dict[str, Any]:
     return {"columns": list(names)} if 0 < len(names) <= MOST_NOTED else {}
 
 
+def with_columns(ledger: Ledger, columns: Collection[str]) -> list[str]:
+    """Data sets that released two or more columns, all among these: what tells a renamed copy without its records."""
+    found = []
+    for name in ledger.names():
+        notes = [note for entry in ledger.entries(name) for note in (entry.note, entry.note.get("parameters", {}))]
+        noted = {str(column) for note in notes for column in note.get("columns", ())}
+        found += [name] if len(noted) > 1 and noted <= set(columns) else []
+    return found
+
+
 def payer_of(
     ledger: Ledger | str | None, dataset: str | None, budget: Budget, unit: PrivacyUnit
 ) -> LedgerAccount | None:

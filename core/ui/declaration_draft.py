@@ -306,8 +306,12 @@ def _restore(visitor: Session, records: Records, place: Path) -> None:
         places = {column.name: at for at, column in enumerate(records.columns)}
         for name, fields in kept["columns"].items():
             state |= {f"{part}-{records.number}-{places[name]}": fields[part] for part in PARTS if part in fields}
-        of_this = _bought(kept, records).get(_file_of(records), [])  # of next month's file nothing was bought yet
-        bought = [Purchase.from_dict(one) for one in of_this]
+        every = {file: [Purchase.from_dict(one) for one in made] for file, made in _bought(kept, records).items()}
+        bought = every.pop(_named(records.title), [])  # of next month's file nothing was bought yet
+        found = {name for name, fields in kept["columns"].items() if fields.get("found")}
+        found -= {name for one in bought for name in one.columns}
+        others = [one for made in every.values() for one in made if not found.isdisjoint(one.columns)]
+        state[f"data-shown-{records.number}"] = paid_text([(one.cost, one.whole) for one in others])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return  # there is none, or another program has written there
     for one in bought:
@@ -335,7 +339,7 @@ def keeper(visitor: Session, records: Records) -> Callable[..., None] | None:
     def write(*more: Purchase) -> None:
         with suppress(OSError):
             before = place.read_text() if place.exists() else "{}"
-            bought = {_file_of(records): [one.to_dict() for one in (*made, *more)]}
+            bought = {_named(records.title): [one.to_dict() for one in (*made, *more)]}
             with suppress(ValueError, TypeError, AttributeError):  # another program has written there
                 bought = _bought(json.loads(before), records) | bought
             text = json.dumps(decided | {"bought": bought})
@@ -351,10 +355,6 @@ def _bought(kept: dict[str, Any], records: Records) -> dict[str, list[Any]]:
     if isinstance(bought, list):  # as an earlier version kept it, of one file
         return {_named(kept.get("of", records.title)): bought}
     return bought
-
-
-def _file_of(records: Records) -> str:
-    return _named(records.title)
 
 
 def _named(title: str) -> str:

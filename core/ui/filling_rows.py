@@ -229,8 +229,12 @@ def _note_paid(records: Records, paid: list[tuple[Cost, Budget]], filled: Sequen
 
 
 def paid_for_lines(records: Records) -> list[tuple[Cost, Budget]]:
-    """What declarations that filled the lines say was paid for them."""
-    return paid_pairs(st.session_state.get(f"data-paid-{records.number}", ""))
+    """What was paid for lines that a declaration filled, or that were found out of other records of the same columns.
+
+    These may be the same people's, under another name, and a file of them shows what was found of them, too.
+    """
+    told = (st.session_state.get(f"{what}-{records.number}", "") for what in ("data-paid", "data-shown"))
+    return [pair for paid in told for pair in paid_pairs(paid)]
 
 
 def fill_rows(

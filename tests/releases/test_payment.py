@@ -1,6 +1,7 @@
 """A ledger that was rolled back to an older copy contradicts the releases that lie beside it, and pays for nothing."""
 
 import shutil
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -9,8 +10,9 @@ from core import Budget, Domain, Ledger, Race, release
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.accounting import Cost, Gaussian, Reserve
+from core.privacy.composition import PureParts
 from core.privacy.ledger.ledger_store import LedgerDamaged
-from core.releases.payment import LedgerAccount, check_all_remembered, check_remembered
+from core.releases.payment import LedgerAccount, check_all_remembered, check_remembered, with_columns
 from core.releases.release_store import NAMED, public_name, shelf_of
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
@@ -139,3 +141,15 @@ def test_nothing_is_given_back_of_one_entry_once_more_than_the_first_was_drawn_o
     payer.give_back()
     assert [entry.cost for entry in ledger.entries("others")] == [whole]
     assert payer.prepaid == (Fraction(1, 2), Fraction(9, 10_000))
+
+
+def test_a_data_set_of_the_same_columns_is_found_whatever_was_bought_of_it(ledger):
+    for name, note in (
+        ("a", {"columns": ["x", "y"]}),
+        ("b", {"parameters": {"columns": ["x", "z"]}}),
+        ("c", {"columns": ["x"]}),
+    ):
+        ledger.register(name, 1)
+        ledger.spend(name, Cost((PureParts(Fraction(1)),), Decimal(1)), note)
+    assert with_columns(ledger, ["x", "y", "w"]) == ["a"] and with_columns(ledger, ["x", "y", "z"]) == ["a", "b"]
+    assert with_columns(ledger, ["x"]) == []

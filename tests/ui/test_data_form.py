@@ -394,6 +394,25 @@ def test_what_was_bought_here_and_is_filled_in_from_its_own_declaration_costs_on
     assert own.costs == (COST,) and own.within == Budget(5)
 
 
+@pytest.mark.thorough
+def test_a_renamed_copy_promises_what_its_lines_show_that_was_found_of_the_other_and_asks_whose_they_are(ledger):
+    """Its lines were filled with what had been found and paid for, and its file promised nothing of that."""
+    main_button(found(with_file(MANY))).click().run()
+    (paid,) = [one.cost for one in ledger.status("people").releases]
+    for _ in range(2):  # after a reload, too
+        copy = with_file(MANY, "copy.csv")
+        assert not copy.error and "Found out for" not in shown(copy)
+        main_button(copy).click().run()
+        own = copy.session_state[KEY].own
+        assert own.costs == (paid,) and own.bought == () and own.within is None
+    copy.switch_page("pages/release.py").run()
+    assert not copy.exception and "Are these the people of “people”? Then choose that data set." in shown(copy)
+    again = with_file(MANY)
+    main_button(again).click().run()
+    assert [one.cost for one in again.session_state[KEY].own.bought] == [paid]
+    assert again.session_state[KEY].own.costs == (paid,)
+
+
 def test_what_was_bought_of_a_column_is_promised_by_what_shows_its_weekday_alone(ledger):
     """Only columns of the very name were looked at, so a file that shows how days are written promised less."""
     app = with_file(MANY)

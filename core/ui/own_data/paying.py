@@ -10,12 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import amount, rounded_down
+from ...formatting.numbers import amount, listed, rounded_down
 from ...privacy.budget import Budget, Neighbours
 from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.ledger_records import LONGEST_NAME, look_alike, named_after
 from ...privacy.ledger.ledger_store import default_place
+from ...releases.payment import with_columns
 from ...releases.release_store import Sandbox
 from ..frame.marks import note, odds_sentence, refusals
 from ..frame.session import OwnData, Session
@@ -323,6 +324,9 @@ def choose_payer(
         if trouble:
             st.error(in_markdown(trouble))
         return neighbours, account, ("a data set that protects the same people",) if trouble else ()
+    if others := with_columns(ledger, [column.name for column in own.source.columns]):
+        said = listed([f"“{in_markdown(one)}”" for one in others], 3, "or")
+        note(f"Of the same columns was released before. Are these the people of {said}? Then choose that data set.")
     total = choose_total(epsilon, number, "record" if unit == "record" else "person")
     with fine or st.container():
         delta = SLACK if _total_slack(slack) else 0
