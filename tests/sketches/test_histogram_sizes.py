@@ -1,4 +1,6 @@
-"""A released grid read with any bandwidth: intervals at each of them, and the one that suits what was released."""
+"""How fine a grid is, and a released one read with any bandwidth: intervals at each, and the one that suits it."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from scipy.stats import norm
 
 from core.domain import Domain, Numeric
 from core.errors import RequestError
-from core.geometry.kernels import Euclidean, Gaussian
+from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
@@ -162,3 +164,50 @@ def test_two_columns():
     sketch = Histogram(domain, Gaussian(1.0), finest=0.25)
     one = release(sketch, {"x": heaps[:, 0], "y": heaps[:, 1]}, Budget(2), noise_source=SeededSource(0))
     assert one.smoothed().sketch.kernel.bandwidth < 0.6
+
+
+def error_of(sketch, budget, points, queries):
+    """Root mean square of noise and of what the grid misses, exact."""
+    table = sketch.zeros()
+    sketch.add(table, points)
+    told, gain, _ = sketch.smoothing.read(sketch.grids(table), queries)
+    off = told - sketch.point_kernel.evaluate(queries, points).sum(axis=1)
+    return float(np.sqrt(np.mean(gain) * sketch.counter_noise(budget).variance + np.mean(off**2)))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kernel", [Laplacian(0.1), Gaussian(0.1)], ids=str)
+def test_a_small_budget_buys_no_fine_grid_for_crowds_that_may_not_be_there(kernel):
+    """Three columns of smooth records had 3.7 times the error of the best grid, as every column might have a crowd."""
+    cube = Domain(tuple(Numeric(name, -4, 4) for name in "abc"), scale="box")
+    records = np.random.default_rng(5).normal(0, 1, (6_000, 3)).clip(-4, 4)
+    sketch, budget = Histogram(cube, kernel), Budget("0.1")
+    points = cube.encode_queries(records, sketch.metric)
+    queries, points = points[:100], points[100:]
+    best = min(error_of(Histogram(cube, kernel, (cells,) * 3), budget, points, queries) for cells in (6, 9, 12))
+    assert error_of(sketch.sized_for(budget, 6_000), budget, points, queries) < 1.5 * best
+
+
+@pytest.mark.thorough
+def test_a_crowd_at_one_value_is_not_missed_by_a_grid_for_smooth_records():
+    line = Domain((Numeric("a", 0, 100),), scale="box")
+    random = np.random.default_rng(6)
+    records = np.where(random.random(6_000) < 0.5, 30.0, random.gamma(2, 15, 6_000).clip(0, 100))[:, None]
+    sketch, budget = Histogram(line, Laplacian(0.1)), Budget(1)
+    points = line.encode_queries(records, sketch.metric)
+    queries, points = points[:100], points[100:]
+    sizes = [(cells << halvings, halvings) for cells in (10, 20) for halvings in range(8)]
+    several = [replace(sketch, cells=(cells,), halvings=k, fine=0.5 if k else 1.0) for cells, k in sizes]
+    best = min(error_of(one, budget, points, queries) for one in several)
+    assert error_of(sketch.sized_for(budget, 6_000), budget, points, queries) < 2.0 * best
+
+
+@pytest.mark.thorough
+def test_records_in_a_corner_of_many_columns_are_not_missed_by_a_grid_for_scattered_ones():
+    wide = Domain(tuple(Numeric(name, 0, 60) for name in "abcde"), scale="box")
+    records = np.exp(np.random.default_rng(7).normal(0, 1, (3_000, 5))).clip(0, 60)
+    sketch, budget = Histogram(wide, Gaussian(0.15)), Budget(1)
+    points = wide.encode_queries(records, sketch.metric)
+    queries, points = points[:50], points[50:]
+    best = min(error_of(Histogram(wide, Gaussian(0.15), (cells,) * 5), budget, points, queries) for cells in (3, 5, 8))
+    assert error_of(sketch.sized_for(budget, 3_000), budget, points, queries) < 2.1 * best

@@ -6,9 +6,9 @@ stay as they are, as that keeps the noise without bias and its variance known; d
 
 How many cells a grid should have: those with the least expected error of a typical answer, from public facts alone.
 
-Fewer cells add up less noise, and move records further to their centres. As for `core.sketches.histogram`, a
-typical answer is taken to be ten times that of records spread evenly over the bounds, and the records of a cell to lie
-in one heap at an unknown place in it.
+Fewer cells add up less noise, and move records further to their centres. A typical answer is taken to be ten
+times that of records spread evenly over the bounds, and the records of a cell to lie in one heap at an unknown place in
+it.
 
 Kernel sums over the centres of all cells of a grid, and what the noise of the cells' counts makes of them.
 
@@ -34,7 +34,7 @@ from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget
 from ...sketches.answers import Answers
 from ...sketches.grid_axes import along, is_product_of_columns
-from ...sketches.histogram_sizes import TYPICAL_CROWDING, reach
+from ...sketches.histogram_sizes import reach
 from ...sketches.linear import KernelSketch, least_error
 from ...sketches.query_axes import Places, Terms, product_terms
 from .grid_cells import Cells
@@ -44,6 +44,7 @@ LARGEST_DIRECT = 1 << 20  # Cells of the largest one at all: beyond, an answer t
 PAIRS = 1 << 21  # Pairs of a query and a cell whose kernel is held in memory at once.
 BLOCK = 1 << 22  # Numbers that an intermediate result may hold otherwise: 32 MiB.
 AT_ONCE = 1 << 14  # Queries that are looked at together, to find out what they share.
+TYPICAL_CROWDING = 10.0  # A typical answer is taken to be so many times that of records spread evenly over the bounds.
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,9 @@ from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...runtime.parameters import Resolved, Seed, Whole, parameter
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
-from ...sketches.histogram_sizes import TYPICAL_CROWDING
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .grid_cells import COUNTS, Cells
-from .grid_sketch import check_axes, discretisation, reaches_of
+from .grid_sketch import TYPICAL_CROWDING, check_axes, discretisation, reaches_of
 from .multiplicative_weights import (
     BLOCK,
     MAX_PAIRS,
