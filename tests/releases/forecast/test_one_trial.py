@@ -92,7 +92,9 @@ def test_a_rehearsal_is_the_same_every_time_and_each_run_has_noise_of_its_own():
     first, again = (rehearse(histogram, noise, 200, points, points[:20]) for _ in range(2))
     assert np.array_equal(first.errors, again.errors)
     assert len(np.unique(first.errors[:, 0])) == len(first.errors)
-    assert first.standard_error**2 == pytest.approx(first.noise_error**2 + first.systematic_error**2)
+    # Of few runs the variance, which takes one off their number, may be above the mean square.
+    whole = max(first.standard_error, first.noise_error) ** 2
+    assert whole == pytest.approx(first.noise_error**2 + first.systematic_error**2)
 
 
 @pytest.mark.thorough
