@@ -16,8 +16,14 @@ from ..privacy.choosing.column_quantiles import MOST_CELLS, Places, QuantilesPla
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import check_number
+from ..sketches.tables.quantiles import roundest
 from ..sources import FileReading, Source, open_source
 from .payment import LedgerAccount, payer_of, spending
+
+SELDOM = 50.0
+"""Cells between round numbers from which one in the cell of a quantile is taken for its value. Of numbers without heaps
+that moves one quantile in so many, within its cell; and where many share a value, people mostly chose a round one, of
+which a place between the ends of the cell is off by all who share it."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class PrivateQuantile:
     quantile : float
         Share of the records below it; 0.5 is the median.
     value : float
-        Where it was found, in the column's own unit.
+        Where it was found, in the column's own unit: a number so round that it is in few cells, where one is.
     rank_error : float
         With 95% probability no more than so many records lie between the exact quantile and the stretch from low to
         high. From public facts; it is mostly several times too large.
@@ -56,8 +62,7 @@ class ColumnQuantiles:
     budget: Budget  # What all quantiles of all columns may cost together.
     quantiles: Sequence[Number] = (0.5,)  # Shares strictly between 0 and 1, of at most four digits.
     columns: Sequence[str] | None = None  # Columns of the domain; None is every column of numbers.
-    # Of columns with the values low, low + step, … alone: 1 for whole numbers. Else it is that of the domain, where
-    # there are not too many values.
+    # Of columns with the values low, low + step, … alone: 1 for whole numbers. Else it is that of the domain.
     steps: Mapping[str, float] = field(default_factory=dict)
     name: ClassVar[str] = "quantiles"
 
@@ -86,7 +91,7 @@ class ColumnQuantiles:
     @cached_property
     def places(self) -> tuple[Places, ...]:
         """Candidates of every column."""
-        return tuple(Places(*one.bounds(1.0), _told_apart(one, self.steps.get(one.name))) for one in self._numbers)
+        return tuple(Places(*one.bounds(1.0), _told_apart(one)) for one in self._numbers)
 
     @property
     def _numbers(self) -> list[Numeric]:
@@ -145,29 +150,31 @@ class ColumnQuantiles:
 
 
 def _with_step(column: Numeric, step: float | None) -> Numeric:
-    """The column, of amounts with the step that is said of it, which says how finely small ones are told apart."""
-    if step is not None:
-        check_number(step, "The step of a column")
-    return column if step is None or not column.scale else replace(column, step=float(step))
+    """The column with the step that is said of it, which says how finely values are told apart."""
+    if step is None:
+        return column
+    if check_number(step, "The step of a column") <= 0:
+        raise RequestError("The step of a column must be above zero, such as 1 for whole numbers.")
+    return replace(column, step=float(step))
 
 
-def _told_apart(column: Numeric, step: float | None) -> float | None:
-    """The step by which candidates lie apart; None where cells are equal shares of bounds, or of their doublings."""
-    if column.scale:
+def _told_apart(column: Numeric) -> float | None:
+    """The step by which candidates lie apart; None where there are too many values, and of amounts."""
+    if column.scale or not column.step:
         return None
-    if step is not None or not column.step:
-        return step
     return column.step if (column.high - column.low) / column.step < MOST_CELLS - 1 else None
 
 
 def _found(column: Numeric, quantile: float, rank_error: float, where: Places, place: float) -> PrivateQuantile:
     """A place that was chosen and the ends of its cell, in the column's own unit."""
     ends = where.cell_around(place)
-    value, low, high = np.clip(column.between(np.array([place, *ends])), column.low, column.high)
-    if column.scale and column.step:  # a cell may lie between two values
-        value = column.present(value)
+    value, low, high = np.clip(column.between(np.array([place, *ends])), column.low, column.high).tolist()
+    if not column.step:
+        value = roundest(low, high, value, apart=SELDOM * (high - low))
+    if column.step and where.step is None:  # a cell may lie between two values
+        value = float(column.present(value))
         low, high = min(low, value), max(high, value)
-    return PrivateQuantile(column.name, quantile, float(value), rank_error, float(low), float(high))
+    return PrivateQuantile(column.name, quantile, value, rank_error, low, high)
 
 
 def private_quantiles(

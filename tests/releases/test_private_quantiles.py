@@ -77,6 +77,28 @@ def test_quartiles_of_incomes_in_bounds_of_a_thousand_million_are_those_of_the_i
         assert not facts or all(one.value == round(one.value) for one in found)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 1e9), (-1e6, 1e9), (-1e9, 0)])
+@pytest.mark.parametrize("facts", [{}, {"step": 1.0}])
+def test_quartiles_in_bounds_that_span_decades_are_found_though_nobody_said_amounts(low, high, facts):
+    """Quartiles of 100, 241 and 579 were said to be 15,259, 30,518 and 45,776: equal shares hold all incomes in one."""
+    frame, sign = incomes(), 1 if high else -1
+    exact = sign * frame.pay.quantile([0.25, 0.5, 0.75]).to_numpy()[::sign]
+    domain = Domain((Numeric("pay", low, high, **facts),))
+    found = private_quantiles(sign * frame, domain, Budget(1), (0.25, 0.5, 0.75), noise_source=SeededSource(1))
+    assert [one.value for one in found] == pytest.approx(exact, rel=0.05)
+    assert all(off(one, sign * frame.pay) <= one.rank_error < 100 for one in found)
+    assert all(one.low <= one.value <= one.high and one.high - one.low < 0.01 * abs(one.value) + 1 for one in found)
+
+
+def test_a_value_that_many_have_is_found_without_a_step_where_it_is_round():
+    """The quartile of 0, 1 and 2 was 1.997, before which all who have 2 were off."""
+    frame = pd.DataFrame({"x": np.repeat([0.0, 1.0, 2.0, 2.5], [500, 200, 200, 100])})
+    asked = ("0.3", "0.6", "0.8", "0.95")
+    for seed in range(3):
+        found = private_quantiles(frame, Domain.of(x=(0, 40)), Budget(4), asked, noise_source=SeededSource(seed))
+        assert [one.value for one in found] == [0.0, 1.0, 2.0, 2.5]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("where", ["in one cell of wide bounds", "at the median"])
 def test_ranks_are_claimed_truly_where_very_many_records_share_a_cell(where):

@@ -1,10 +1,12 @@
 """Medians and other quantiles of columns, each chosen by the exponential mechanism among public places.
 
-A column's bounds are cut into cells, which are public; the records are counted by cell. A cell is cut further into T
-equal parts, over which its records are spread evenly, so that a value which half of all records share has room for
-several quantiles. Candidates are the M + 1 ends of the parts, each for the part that begins there, and C_i is how many
-records lie before candidate i, in T-ths of a record, so that all is whole numbers. Of the candidates from l to h the
-quantile a/b has scores
+A column's bounds are cut into cells, which are public; the records are counted by cell. Where no step is said, three
+quarters of the cells are equal shares of the bounds, and a quarter are ratios that halve the share beside the number
+nearest to 0 24 times: who does not know the values says bounds that span decades, and all incomes lie in one equal
+share of 0 to 10^9. No proof depends on where cells end. A cell is cut further into T equal parts, over which its
+records are spread evenly, so that a value which half of all records share has room for several quantiles. Candidates
+are the M + 1 ends of the parts, each for the part that begins there, and C_i is how many records lie before candidate
+i, in T-ths of a record, so that all is whole numbers. Of the candidates from l to h the quantile a/b has scores
 
     s_i = -max(0, b (C_i - C_l) - a (C_h - C_l), a (C_h - C_l) - b (C_i+1 - C_l)),        C_h+1 = C_h,
 
@@ -61,6 +63,7 @@ from .selection import select, select_jointly
 
 CANDIDATES = 1 << 20  # Parts of a column in all, at most.
 CELLS, MOST_CELLS = 1 << 14, 1 << 16  # Cells of a column without a step, and of one with it.
+FINE, HALVINGS = CELLS // 4, 24  # Of the cells without a step those of ratios, and how often they halve a share.
 MOST_PARTS = 1 << 10  # T at most; with it scores fit 62 bits for 2^38 records.
 DECIMALS = 4  # Of a quantile; so b is 10,000 at most, also below the first level.
 MOST_QUANTILES = 255
@@ -97,6 +100,22 @@ class Places:
         """Cells that records are counted by."""
         return CELLS if self.step is None else math.floor((self.high - self.low) / self.step + 1e-9) + 1
 
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """Where cells without a step begin and end, float64 (cells + 1,)."""
+        if not self.low < 0 < self.high:
+            shares = _from_nought(CELLS - FINE, FINE) * (self.high - self.low)
+            return self.low + shares if self.low >= 0 else (self.high - shares)[::-1]
+        equal = CELLS - FINE
+        left = min(max(round(equal * -self.low / (self.high - self.low)), 1), equal - 1)
+        below, above = _from_nought(left, FINE // 2) * -self.low, _from_nought(equal - left, FINE // 2) * self.high
+        return np.concatenate([-below[:0:-1], above])
+
+    @property
+    def _nearest(self) -> float:
+        """The number between the bounds that is nearest to 0, beside which cells are least."""
+        return min(max(self.low, 0.0), self.high)
+
     @property
     def parts(self) -> int:
         """T, a power of two: equal parts of a cell."""
@@ -105,10 +124,10 @@ class Places:
     def count(self, values: np.ndarray) -> Counts:
         """Number of values in each cell, int64 (cells,); all lie between the bounds."""
         if self.step is None:
-            places = np.floor((values - self.low) / (self.high - self.low) * self.cells)
+            places = np.searchsorted(self.edges, values, side="right") - 1
         else:
-            places = np.rint((values - self.low) / self.step)
-        inside = np.clip(places, 0, self.cells - 1).astype(np.int64)
+            places = np.rint((values - self.low) / self.step).astype(np.int64)
+        inside = np.clip(places, 0, self.cells - 1)
         return np.bincount(inside, minlength=self.cells).astype(np.int64, copy=False)
 
     def before(self, counts: Counts) -> Counts:
@@ -117,19 +136,30 @@ class Places:
 
     def value(self, candidate: int) -> float:
         """The number at which a candidate lies."""
-        if self.step is None:
-            share = candidate / (self.cells * self.parts)
-            return min(self.low + (self.high - self.low) * share, self.high)
-        cell = min(candidate // self.parts, self.cells - 1)
-        return min(float(f"{self.low + cell * self.step:.15g}"), self.high)
+        cell, part = divmod(candidate, self.parts)
+        if self.step is not None:
+            return min(float(f"{self.low + min(cell, self.cells - 1) * self.step:.15g}"), self.high)
+        if cell >= self.cells:
+            return self.high
+        low, high = self.edges[cell : cell + 2].tolist()
+        if self._nearest in (low, high):  # a cell so small beside the bounds holds that number alone, if any
+            return self._nearest
+        return float(low + (high - low) * part / self.parts)
 
     def cell_around(self, value: float) -> tuple[float, float]:
         """The ends of the cell that a candidate lies in: twice its value where the column has steps."""
         if self.step is not None:
             return value, value
-        width = (self.high - self.low) / self.cells
-        cell = min(math.floor((value - self.low) / width + 1e-6), self.cells - 1)
-        return self.low + width * cell, min(self.low + width * (cell + 1), self.high)
+        first = np.searchsorted(self.edges, value, side="left" if value == self._nearest else "right")
+        after = np.searchsorted(self.edges, value, side="right")
+        low, high = np.clip([first - 1, after], 0, self.cells)
+        return float(self.edges[low]), float(self.edges[high])
+
+
+def _from_nought(equal: int, ratios: int) -> np.ndarray:
+    """Ends of cells from 0 to 1, float64 (equal + ratios + 1,): equal shares, the first of which is cut into ratios."""
+    fine = np.exp2(np.arange(-ratios, 1) * (HALVINGS / ratios)) / equal
+    return np.concatenate([[0.0], fine, np.arange(2, equal + 1) / equal])
 
 
 @dataclass(frozen=True)

@@ -135,10 +135,11 @@ def _smooth(beside: np.ndarray, doubt: float) -> float:
     return float(beside.sum()) / max(len(beside), 1)
 
 
-def roundest(low: float, high: float, near: float, step: float = 0.0) -> float:
+def roundest(low: float, high: float, near: float, step: float = 0.0, apart: float = 0.0) -> float:
     """The roundest number from ``low`` to below ``high``, of some as round the nearest to ``near``.
 
-    `step`: where above 0, only ``low`` and what lies whole steps above it may occur. ``near`` where no number is round.
+    `step`: where above 0, only ``low`` and what lies whole steps above it may occur. `apart`: how far numbers as round
+    lie apart at least, so that few cells hold one by chance. ``near`` where no number is round.
     """
     if low <= 0.0 < high and _occurs(0.0, low, step):
         return 0.0
@@ -146,6 +147,8 @@ def roundest(low: float, high: float, near: float, step: float = 0.0) -> float:
     for digits in range(DIGITS):
         for leading in (5.0, 2.0, 1.0):
             size = leading * 10.0 ** (power - digits)
+            if size < apart:
+                return near
             first, last = math.ceil(low / size - 1e-9), math.ceil(high / size - 1e-9) - 1
             number = size * min(max(math.floor(near / size + 0.5), first), last)
             if first <= last and _occurs(number, low, step):

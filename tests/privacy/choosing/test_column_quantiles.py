@@ -234,6 +234,22 @@ def test_cells_and_values_of_columns():
     assert any_number.value(0) == 10 and any_number.value(any_number.cells * any_number.parts) == 20
 
 
+@pytest.mark.parametrize("ends", [(0, 1e9), (10, 20), (-30, -10), (-5, 20), (-1e300, 1e3), (1900, 2100), (0, 1e-300)])
+def test_cells_of_any_bounds_rise_from_end_to_end_and_every_number_lies_in_one(ends):
+    places = Places(*ends)
+    assert len(places.edges) == CELLS + 1 and places.edges[0] == ends[0] and places.edges[-1] == ends[1]
+    assert (np.diff(places.edges) >= 0).all()
+    random = np.random.default_rng(1)
+    numbers = np.append(random.uniform(*ends, 400), ends)
+    counts = places.count(numbers)
+    assert counts.sum() == len(numbers) and counts[-1] >= 1 and counts[0] >= 1
+    for number in numbers[:20]:
+        low, high = places.cell_around(float(number))
+        assert low <= number <= high and high - low <= 1.01 * (ends[1] - ends[0]) / (CELLS // 2)
+    candidates = [places.value(one) for one in range(0, places.cells * places.parts + 1, 999)]
+    assert (np.diff(candidates) >= 0).all() and places.value(places.cells * places.parts) == ends[1]
+
+
 @pytest.mark.parametrize(
     ("places", "sentence"),
     [
