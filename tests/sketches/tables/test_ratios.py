@@ -150,7 +150,7 @@ def test_bands_of_means_hold_in_groups_that_noise_hardly_leaves_to_be_seen(budge
     sketch = Tables.of(Domain((Numeric("x", 0, 20, step=1.0), Categorical("group", names))), 21)
     exact = np.bincount(group, x, minlength=groups) / np.bincount(group, minlength=groups)
     held = []
-    for seed in range(draws(6, 60)):
+    for seed in range(draws(24, 60)):
         found = release(sketch, data, budget, noise_source=SeededSource(seed)).asked().mean("x", by=["group"])
         told = found.estimate.notna().to_numpy()
         held += ((found.low <= exact) & (exact <= found.high))[told].tolist()
