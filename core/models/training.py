@@ -29,6 +29,7 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import SeededSource
 from ..releases.forecast.reference_population import REFERENCE_POINTS, following, reference_populations, tied_together
+from ..releases.found import paid_before
 from ..releases.payment import LedgerAccount, payer_of, spending
 from ..releases.purchase_plan import PurchasePlan, Settled
 from ..releases.seal import promised_with
@@ -385,6 +386,7 @@ def train(
     monotonic_cst: Declared = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
+    paid: str = "",
     **reading: Unpack[FileReading],
 ) -> LinearModel | NumberModel:
     """Predict a column from all others: read the records, pay, and train.
@@ -418,10 +420,12 @@ def train(
         waves and products then.
     ledger, dataset : Ledger | str | None, str | None
         Who pays; nobody where no data set is named.
+    paid : str
+        What finding out the columns has cost, as `Declaration.paid` says it; the model promises that, too.
     **reading : FileReading
         How a file is read that does not say it itself: ``encoding``, ``sep``, ``header``, ``names``, ``sheet``.
     """
-    payer = payer_of(ledger, dataset, budget, domain.unit)
+    payer, (costs, within) = payer_of(ledger, dataset, budget, domain.unit), paid_before(paid)
     plan = training_plan(
         domain,
         label,
@@ -434,5 +438,7 @@ def train(
         products=products,
         monotonic_cst=monotonic_cst,
         composable=payer is not None,
+        paid=costs,
+        within=within,
     )
     return train_by(plan, open_source(data, **reading), payer)

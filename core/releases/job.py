@@ -27,6 +27,7 @@ from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .file import copy, room_for
 from .fitting import Fitting
 from .forecast.sketch_sizes import ANY_RECORDS
+from .found import paid_before
 from .going_on import Later
 from .kind import (
     LOCAL,
@@ -315,6 +316,7 @@ def release(
     engine: str = LOCAL,
     checkpoints: str | Path | None = None,
     check: bool = False,
+    paid: str = "",
     **reading: Unpack[FileReading],
 ) -> Release:
     """Read the data, spend the budget, and return a private release.
@@ -350,6 +352,8 @@ def release(
         seed of its own for that, as one that is drawn anew makes another table. None writes nothing down.
     check : bool
         Whether a hundredth of epsilon first counts the records that fit the domain: `core.releases.fitting`.
+    paid : str
+        What finding out the columns has cost, as `Declaration.paid` says it; the file promises that, too.
     **reading : FileReading
         How a file is read that does not say it itself: ``encoding``, ``sep``, ``header``, ``names``, ``sheet``.
 
@@ -370,7 +374,8 @@ def release(
     def made(known: Known) -> Kind | TablePlan:
         return kind_of(sketch, known.left, known.records, bounds=bounds, centre=centre)
 
-    known = Known(budget, records or (1.0 if sketch.sized else ANY_RECORDS))
+    costs, within = paid_before(paid)
+    known = Known.having_paid(budget, costs, records or (1.0 if sketch.sized else ANY_RECORDS), within)
     stages = [*([Fitting(sketch.domain)] if check else []), *([Count(sketch.domain)] if needs_count else [])]
     plan = PurchasePlan(stages, known, made)
     keeping = None if checkpoints is None else _keeping(Path(checkpoints), payer)

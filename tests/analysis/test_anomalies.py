@@ -198,3 +198,13 @@ def test_sets_are_compared_with_the_others_that_are_asked_about():
     assert scores.anomalous.tolist() == [False] * 99 + [True]
     assert scores.score[-1] == 0.01 and scores.score[0] == 1.0
     assert score(release, asked).anomalous.tolist() == [False] * 99 + [True]
+
+
+def test_a_place_is_unusual_exactly_when_its_score_is_at_most_the_share(crowd):
+    """Of shares between two places, too, and of 0.29 of a hundred, which is 28.999999999999996."""
+    release, _ = crowd
+    places = np.random.default_rng(0).random((100, 2))
+    population = np.sort(score(release, places, population=np.ones(1)).density)
+    for share in (0.29, 0.298, 0.5, 0.979):
+        scores = score(release, places, share=share, population=population)
+        assert (scores.anomalous == (scores.score <= share)).all() and 0 < scores.anomalous.sum() < 100

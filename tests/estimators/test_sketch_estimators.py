@@ -236,3 +236,12 @@ def test_a_length_keeps_the_features_own_units():
     X = np.random.default_rng(2).uniform(0, 1, (5000, 2)) * [10, 1000]
     for kept in ({"norm": "capped:5"}, {"norm": "squared", "radius": 800.0}):
         assert PrivateDistanceSum(bounds=[(0, 10), (0, 1000)], **kept).fit(X).release_.domain.scale == "none"
+
+
+def test_a_centre_is_bought_for_directions_and_where_a_length_is_told_from_it_unless_it_is_declined():
+    bought = {"metric": "cosine"}, {"centred_radius": 1.0}, {"metric": "cosine", "centred_radius": 1.0}
+    assert [str(PrivateCentroidClassifier(**one)._centre().share) for one in bought] == ["0.12"] * 3
+    assert (
+        PrivateCentroidClassifier()._centre() is None
+        and PrivateCentroidClassifier(metric="cosine", centre_share=None)._centre() is None
+    )

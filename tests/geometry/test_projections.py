@@ -203,3 +203,11 @@ def test_rotations_that_take_minutes_are_refused_before_they_are_drawn():
     with pytest.raises(RequestError, match="would take minutes"):
         OrthogonalProjection(8000, 8000, 1)
     assert OrthogonalProjection(8000, 1000, 1).target == 1000
+
+
+@pytest.mark.parametrize(("target", "most"), [(200, 1.67), (2_000, 1.39), (19_000, 1.3)])
+def test_the_bound_of_lengths_of_which_the_variance_is_known_is_no_wider_than_it_has_to_be(target, most):
+    """To the first order exp(-v r^2 / 2) falls by exp(-1) a unit of v at most, and v is off by its deviation."""
+    fast = PROJECTIONS["fast"]
+    steepest = np.exp(-1.0) * np.sqrt(fast.length_variance(20_000, target))
+    assert 1.0 < expected_error(Gaussian(1.0), fast, 20_000, target) / steepest < most

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,3 +124,9 @@ def test_forecasts_are_the_error_that_is_measured(name):
         estimate = one.estimate(one.aggregate(one.privatise(np.arange(people) % 64, source)))
         squares.append((estimate - people / 64) ** 2)
     assert abs(np.mean(squares) / forecast - 1) < 8 * np.sqrt(2 / np.size(squares)) + 0.05
+
+
+def test_an_oracle_of_shorter_reports_is_as_good_up_to_three_percent_of_the_variance():
+    best = replace(oracle_choice.outlook(oracle("oue", 10, 1), 1_000), error=1.0, bits=9)
+    near, far = replace(best, error=1.014, bits=8), replace(best, error=1.016, bits=1)
+    assert oracle_choice.recommended([best, near]) == near and oracle_choice.recommended([best, far]) == best

@@ -29,10 +29,12 @@ from core.models.training import (
     training_plan,
     yardsticks,
 )
-from core.privacy.accounting import Reserve
+from core.privacy.accounting import Cost, Reserve
 from core.privacy.budget import Neighbours
+from core.privacy.composition import PureParts
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource, SystemSource
+from core.releases.found import paid_text
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
 from tests.depth import crossed, draws
@@ -247,3 +249,12 @@ def test_a_model_of_columns_that_were_found_promises_by_what_was_trained_and_not
         plan = training_plan(PLANE, "kind", left, records=records, paid=(reserve.first_cost,), within=reserve.whole)
         model = train_by(plan, open_source(plane(300)))
         assert model.budget.epsilon == promised and model.budget.delta >= reserve.whole.delta
+
+
+def test_a_model_of_columns_that_python_found_promises_what_that_cost():
+    """A declaration said it to commands and to the page, and `train` had no word for it."""
+    cost = Cost((PureParts(Fraction(1, 2)),), Decimal("0.5"))
+    domain = Domain.of(x=(0, 1), y=["a", "b"])
+    records = pd.DataFrame({"x": [0.1, 0.9] * 30, "y": ["a", "b"] * 30})
+    model = train(records, "y", domain, Budget(1), "objective", records=60, paid=paid_text([(cost, Budget(9))]))
+    assert model.budget.epsilon == Decimal("1.5")

@@ -1,5 +1,8 @@
 """One job makes every kind of release: refused before paying, paid before any noise, used up, and kept."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -8,10 +11,13 @@ from core.domain import PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.geometry.kernels import Euclidean
 from core.lab.published.mwem import MWEM
+from core.privacy.accounting import Cost
 from core.privacy.choosing.private_bounds import Grid
+from core.privacy.composition import PureParts
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from core.releases.engine.building import ExactTable, TableBuilder, check_room
+from core.releases.found import paid_text
 from core.releases.job import Job
 from core.releases.kind import kind_of, most_bytes
 from core.releases.payment import LedgerAccount
@@ -262,3 +268,15 @@ def test_a_name_that_steers_terminals_is_refused_before_anything_is_paid(ledger,
 @pytest.mark.parametrize("name", ["größe", "שם", "عمر", "年齢", "a b", "a\xa0b", "👩\u200d🔬"])
 def test_names_of_every_script_are_none(ledger, name):
     Job(kind_of(Race(Domain.of(**{name: (0, 1)}), **RACE), BUDGET), open_source({name: [0.5]}), paying(ledger)).begin()
+
+
+def test_a_release_of_columns_that_python_found_promises_what_that_cost():
+    """A declaration said it to commands and to the page, and `release` had no word for it."""
+    cost = Cost((PureParts(Fraction(1, 2)),), Decimal("0.5"))
+    sketch = Race(Domain.of(x=(0, 1)), Euclidean(0.2), rows=4, width=4, seed=1)
+    made = release(sketch, {"x": [0.1, 0.9]}, Budget(1), paid=paid_text([(cost, Budget(9))]))
+    assert made.privacy.epsilon == Decimal("1.5")
+    whole = release(sketch, {"x": [0.1, 0.9]}, Budget(1, "1e-6"), paid=paid_text([(cost, Budget(1, "1e-6"))]))
+    assert (whole.privacy.epsilon, whole.privacy.delta) == (Decimal("1.5"), Decimal("0.000001"))
+    with pytest.raises(RequestError, match="find it out again"):
+        release(sketch, {"x": [0.1, 0.9]}, Budget(1), paid="[1]")

@@ -161,3 +161,11 @@ def test_a_disk_that_is_full_half_way_leaves_no_file(tmp_path, monkeypatch):
     with pytest.raises(RequestError, match="No space left"):
         MADE.save(tmp_path / "large.npz", large=0)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("bits", "kind"), [(8, "|i1"), (16, "<i2"), (32, "<i4")])
+def test_whole_numbers_take_the_smallest_type_that_holds_both_of_its_ends(bits, kind):
+    most = 2 ** (bits - 1) - 1
+    assert archive_writing.smallest_integers(np.array([-most - 1, most])).dtype.str == kind
+    for beyond in (-most - 2, most + 1):
+        assert archive_writing.smallest_integers(np.array([0, beyond])).dtype.itemsize == bits // 4

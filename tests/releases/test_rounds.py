@@ -448,3 +448,14 @@ def test_what_gaussian_parts_may_be_unlike_is_paid_for(tmp_path):
     failures = [event for event in plan.cost.events if isinstance(event, Failure)]
     assert plan.planned.noises[0].distribution == "discrete_gaussian" and len(failures) == 1
     assert plan.cost.delta > 0 == len([event for event in plan.planned.cost.events if isinstance(event, Failure)])
+
+
+def test_what_a_neighbour_holds_of_one_secret_says_nothing_of_the_other(tmp_path):
+    """Two polynomials alike but for their secrets would show, to each neighbour, the difference of the two."""
+    owners = Owners(tmp_path)
+    mine = RoundSecrets(owners.plan, owners.keys["owner 0"], "owner 0")
+    apart = (int.from_bytes(mine.mask_key, "big") - int.from_bytes(mine.own_mask, "big")) % masking.PRIME
+    for other, encrypted in mine.parts(Graph.of(owners.plan)).items():
+        neighbour = RoundSecrets(owners.plan, owners.keys[other], other)
+        held = [int(neighbour.part_of("owner 0", encrypted.hex(), came), 16) for came in (False, True)]
+        assert (held[0] - held[1]) % masking.PRIME != apart
