@@ -7,18 +7,20 @@ pull coefficients back, which is how long a noise of one step is remembered. Whe
 
 m the momentum, x* what there would be without noise, G what records pull by, e_t noise of a known covariance. So x is
 x* plus what each e_s has become since. Along a direction that is pulled by a share g of its distance, what noise of 1
-is so many steps later (`_paths`) is known, and with it the variance of the mean of the second half of the steps, which
-is the model. Steps are no independent draws, and how widely they wander says little: much of it is the way to x*.
+is so many steps later is known (`_remembered`), and with it the variance of the mean of the second half of the steps,
+which is the model. Steps are no independent draws, and how widely they wander says little: much of it is the way to x*.
 
 **What records pull by.** Directions, and what records pull by along each beside the others, are those of the curvature
 where records lie evenly between their bounds, column by column (`evenly`); where a bought matrix shapes steps, its own.
 How much all of it is, one number κ a row, the steps say: along each direction the new part of a step, v_t - m v_(t-1),
 is -κg times the distance from x*, plus noise. Least squares about the means would say κ, but that the mean of x has the
 noise in it that is regressed on it (Kendall 1954). What that adds is known for each κ, so κ is solved for, and is right
-on average, however much of the walk was its way to x*, and where nothing pulls.
+on average, however much of the walk was its way to x*, and where nothing pulls. Records lie otherwise than evenly, so
+what each direction's own steps say counts too, beside a bell around κg in octaves; how wide that is, all directions say
+together (empirical Bayes).
 
-All of it is post-processing of what was paid for. Bands are a little longer (`WIDER`), as one walk says κ, and records
-do not lie evenly. They hold what the same method would give without noise; that records are a sample is not in them.
+All of it is post-processing of what was paid for. Bands are a little longer (`WIDER`), as one walk says all that. They
+hold what the same method would give without noise; that records are a sample is not in them.
 
 **Taking out what noise explains.** A minimiser of Σ loss + <b, g> is off by about H⁻¹b, H the curvature of the loss
 over all records. How long b is, is public. H is not, but is nearly a quarter of Σ x xᵀ, of which some is bought: how
@@ -47,7 +49,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import logsumexp, ndtr, softmax
 
 from ..privacy.budget import Budget, Neighbours, Sensitivity
 from .bending import SHARE, SHARE_OF_PRODUCTS
@@ -69,8 +71,9 @@ MOST_TRACED = 1 << 22  # Numbers of all steps that are kept for it; larger model
 LEAST_STEPS = 16  # Fewer say nothing of how noise is remembered.
 PULLS = 2.0 ** np.arange(-18.0, 0.51, 0.125)  # Shares of a distance that a step may take back.
 BEFORE = 50  # One step, and one more of so many, comes first: no record is told yet, and losses of classes curve most.
-WIDER = 1.1  # What bands are longer by.
-LITTLE = 1e-12
+APART = 2.0 ** np.arange(-1, 4)  # How far pulls may be from what they would be of even records, in octaves.
+WIDER = 1.15  # What bands are longer by.
+LITTLE, LEAST = 1e-12, 1e-300
 
 
 class Trace:
@@ -110,45 +113,45 @@ class Trace:
         walks = np.array(self._kept)[:, :, 1:] * 2.0**-BITS @ known.axes / moves
         paces = np.diff(walks, axis=0)
         paces[1:] -= momentum * paces[:-1]  # the new part of each, as np.diff made `paces` anew
-        of_mean, leaning = _remembered(self._steps, momentum)
-        told, found, first = (task.reading[0] @ known.axes * moves) ** 2, [], 1 + self._steps // BEFORE
-        for row in range(walks.shape[1]):
-            pulled = _pulled(walks[first:-1, row], paces[first:, row], known.pulls, leaning)
-            found.append(told @ np.interp(pulled, PULLS, of_mean))
+        told, first = (task.reading[0] @ known.axes * moves) ** 2, 1 + self._steps // BEFORE
+        rows = zip(walks[first:-1].swapaxes(0, 1), paces[first:].swapaxes(0, 1), strict=True)
+        found = [told @ _variances(*row, known.pulls, self._steps, momentum) for row in rows]
         return np.asarray(WIDER * natural * np.sqrt(found))
 
 
-def _pulled(before: np.ndarray, new: np.ndarray, pulls: np.ndarray, leaning: np.ndarray) -> np.ndarray:
-    """What records pull by along each direction, as the steps of one row say; see the module.
+def _variances(before: np.ndarray, new: np.ndarray, pulls: np.ndarray, steps: int, momentum: float) -> np.ndarray:
+    """Of the mean along each direction, as the steps of one row say, in those of noise; see the module.
 
-    `before`: Where steps set out, float64 (steps, d), in deviations of noise. `new`: Their new parts. `leaning`: What
-    noise adds to the least squares, for each of `PULLS`.
+    `before`: Where steps set out, float64 (steps, d), in deviations of noise. `new`: Their new parts.
     """
+    of_mean, leaning = _remembered(steps, momentum)
     before = before - before.mean(axis=0)
-    along, square = -(before * new).sum(axis=0), (before**2).sum(axis=0)
-    each = (PULLS / max(pulls.max(), LITTLE))[:, None] * pulls  # the most that solves it: noise that nothing pulls, too
-    found = each[(along - np.interp(each, PULLS, leaning) - each * square) @ pulls > 0.0]
-    return found[-1] if len(found) else each[0]
+    along, square = -(before * new).sum(axis=0), np.maximum((before**2).sum(axis=0), LITTLE)
+    each = (PULLS / max(pulls.max(), LITTLE))[:, None] * pulls
+    solved = each[(along - np.interp(each, PULLS, leaning) - each * square) @ pulls > 0.0]
+    usual = np.maximum(solved[-1] if len(solved) else each[0], PULLS[0])  # the most that solves it
+    off = (along[:, None] - leaning - square[:, None] * PULLS) ** 2 / (2.0 * square[:, None])
+    own, octaves = np.exp(off.min(axis=1, keepdims=True) - off), np.log2(PULLS / usual[:, None])
+    likely, told = -0.5 * np.log(APART), []  # that records lie about evenly is likelier beforehand
+    for place, apart in enumerate(APART):
+        ways = np.exp(-((octaves / apart) ** 2) / 2.0)
+        ways *= own / ways.sum(axis=1, keepdims=True)
+        likely[place] += np.log(np.maximum(ways.sum(axis=1), LEAST)).sum()
+        told.append(ways @ of_mean / np.maximum(ways.sum(axis=1), LEAST))
+    return np.asarray(softmax(likely) @ np.array(told))
 
 
 @lru_cache(maxsize=16)
 def _remembered(steps: int, momentum: float) -> tuple[np.ndarray, np.ndarray]:
     """For each of `PULLS`, of noise of variance 1: the variance of the mean, and what noise adds to least squares."""
-    path = _paths(steps, momentum)
+    pace = place = np.zeros(len(PULLS))
+    path = np.empty((steps, len(PULLS)))  # Where a coefficient is after each step, when noise moved it in the first.
+    for step in range(steps):
+        pace = momentum * pace - PULLS * place + (step == 0)
+        path[step] = place = place + pace
     sums, there, last = np.vstack((0.0 * path[:1], path.cumsum(axis=0))), np.arange(1, steps + 1), steps - steps // 2
     moved = (sums[there] - sums[np.maximum(there - last, 0)]) / last
     return (moved**2).sum(axis=0), np.arange(steps - 1, 0, -1) @ path[:-1] / steps
-
-
-def _paths(steps: int, momentum: float) -> np.ndarray:
-    """Where a coefficient is after each step, when noise of 1 moved it in the first, float64 (steps, pulls)."""
-    pace = place = np.zeros(len(PULLS))
-    found = []
-    for step in range(steps):
-        pace = momentum * pace - PULLS * place + (step == 0)
-        place = place + pace
-        found.append(place)
-    return np.array(found)
 
 
 CELLS = 8  # Of the bounds of a number, in which records are counted.
