@@ -31,21 +31,27 @@ Entries of u_i are whole multiples of 2^-30 below 2^30 and have no error.
 
 Only operations take part whose rounding IEEE 754 fixes: no library's exponential, no compiled matrix product.
 
-*Gradient with more digits* (levels from 1), in whole multiples of 2^-q, q = 64 (level + 1): <f, u_i> is exact; w_i is
+*Gradient in words* (level 1), at whole multiples of 2^-64: a score <f, u_i> is a sum of products of whole numbers in
+four parts, exact, and cut to units of 2^-64. The share of one of K scores is its exponential over the sum of all, each
+taken off the largest one; w_i is that of 0 beside <f, u_i>.
+
+1.  How far a score lies below the largest, d, is off by a unit at most. exp(-d) is the product of four entries of a
+    table, up to 7 units too small (`discrete_samplers`), and of 1 - r + r²/2 for the r < 2^-24 that is left of d, which
+    rounded down is too small by less than 2.1, as r³ < 2^-72: with one more rounding and what d is off within 12.
+2.  Exponentials lose s digits, 3 more than K has, so that their sum is below 2^61: each is then within 2 of the truth,
+    their sum within 2K. It is at least 2^(64-s) - 2K, so quotients p are off by 1.01 (2 + 2Kp) 2^(s-64), and 2^-61 for
+    31 digits of them and 31 of what these leave over, which is known exactly: for a record 5K 2^(s-64) in all.
+3.  Sums of shares times u_i are exact: of 21 digits of a share at a time, and of so few records that words hold them.
+
+*Gradient with more digits* (levels from 2), in whole multiples of 2^-q, q = 64 level: <f, u_i> is exact; w_i is
 computed with `Decimal`, whose exponential is correctly rounded, and cut: within 2^(1-q). Σ w_i u_i is exact, so the
-gradient is within n 2^(1-q).
+gradient is within n 2^(1-q). So it is at level 1 where a place is billions away.
 
 *The search* for f needs no proof. It is Newton's: a whole step where that brings J down, otherwise a half, a quarter
 and so on, but never less than log(1 + d)/d for a step that moves scores by d at most, which always brings it down (Sun,
 Tran-Dinh 2019: the loss is generalised self-concordant, of order 2 with constant 1). Where records leave J nearly flat
 and k is small, f* is billions away, and steps of that least length alone would never arrive. The time that it takes
 depends on the records, as every fit's does; the promise is about what is released.
-
-Equations of whole numbers, H θ = g, solved in floating point and judged in whole numbers.
-
-H is a sum of products and a ridge λ on its diagonal, so it is at least λI, and whatever a solver has found is within
-|Hθ - g|/λ of the solution. That distance is computed without error, and what was found is mended by what is left over
-for as long as that gets smaller (iterative refinement; Higham 2002, chapter 12).
 """
 
 from __future__ import annotations
@@ -58,6 +64,11 @@ from fractions import Fraction
 from itertools import count
 
 import numpy as np
+
+from ..privacy.noise.discrete_samplers import exponential_bytes
+from ..runtime.compiled_code import njit
+from ..runtime.counter_tables import Integers, Words
+from ..runtime.inner_products import upper_half
 
 UNIT_BITS = 30
 # Coefficients are whole multiples of 2^-20: of vectors of length 1, so that a score is off by a millionth or so.
@@ -72,6 +83,8 @@ LOG2_HIGH = math.floor(math.log(2) * 2**40) / 2**40
 LOG2_LOW = float(Fraction("0.69314718055994530941723212145817656807550013436") - Fraction(LOG2_HIGH))
 WORD_BITS = 64
 ROWS_AT_ONCE = 1 << 14
+# Digits of a part of a place and of a share, and records whose products with them add up in a word.
+PART_BITS, SHARE_BITS, RECORDS_OF_A_WORD = 24, 21, 1 << 10
 MOST_STEPS = 500
 
 # Least and greatest values of the entries of b, at a level of precision.
@@ -217,8 +230,11 @@ class _Logistic(Objective):
         return self._products(place) - self._offsets
 
     def _hessian(self, weights: np.ndarray) -> np.ndarray:
-        curved = (self._vectors * (weights * (1.0 - weights))[:, None]).T @ self._vectors
-        return curved + float(self._curvature) * np.eye(len(curved))
+        curved, bent = float(self._curvature) * np.eye(self._vectors.shape[1]), weights * (1.0 - weights)
+        for start in range(0, len(bent), ROWS_AT_ONCE):
+            rows = self._vectors[start : start + ROWS_AT_ONCE]
+            curved += (rows * bent[start : start + ROWS_AT_ONCE, None]).T @ rows
+        return curved
 
     def _in_double_precision(self, place: list[Fraction]) -> tuple[list[Fraction], Fraction]:
         values = np.array([float(value) for value in place])  # of a place with a float's digits, so nothing is lost
@@ -234,6 +250,8 @@ class _Logistic(Objective):
     def _in_whole_numbers(self, place: list[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
         digits = digits_of(level)
         whole, total = self._whole(place, digits), np.zeros(len(place), object)
+        if level == 1 and (found := shares_in_words(self._units, whole[None, :], self._whole_offsets)):
+            return found
         for start in range(0, len(self._units), ROWS_AT_ONCE):
             units = self._units[start : start + ROWS_AT_ONCE].astype(object)
             offsets = self._whole_offsets[start : start + ROWS_AT_ONCE].astype(object)
@@ -277,8 +295,87 @@ def _weight(margin: int, digits: int) -> int:
     return int(context.divide(Decimal(1 << digits), context.add(power, Decimal(1))))
 
 
+def shares_in_words(
+    units: np.ndarray, places: np.ndarray, offsets: np.ndarray
+) -> tuple[list[Fraction], Fraction] | None:
+    """Sums of shares times vectors, row by row, and how far they are off at most, in length: level 1 of the module.
+
+    `units`: int64 (n, m). `places`: In multiples of 2^-64, object (K, m); of one row the share of 0 beside its score is
+    meant. `offsets`: int64 (n,), taken off the scores. None where places are too far off.
+    """
+    if any(abs(value) >> 4 * PART_BITS - 1 for value in places.flat):
+        return None
+    parts = [places >> PART_BITS * i & (1 << PART_BITS) - 1 for i in range(3)]
+    split = np.stack([*parts, places >> 3 * PART_BITS], axis=1).astype(np.int64)
+    lost = ((classes := max(len(places), 2)) - 1).bit_length() + 3
+    total = np.zeros(split[:, :3].shape, object)
+    for start in range(0, len(units), RECORDS_OF_A_WORD):
+        found, rows = np.zeros(total.shape, np.int64), slice(start, start + RECORDS_OF_A_WORD)
+        _add_shares(units[rows], split, offsets[rows], exponential_bytes(), lost, found)
+        total += found
+    sums = [int(a + (b << SHARE_BITS) + (c << 2 * SHARE_BITS)) for row in total for a, b, c in row.T]
+    known = [Fraction(number, 1 << 62 + UNIT_BITS) for number in sums]
+    return known, Fraction(5 * classes * len(units), 1 << WORD_BITS - lost)
+
+
+@njit(nogil=True, cache=True)
+def _add_shares(
+    units: Integers, split: Integers, offsets: Integers, exponentials: Words, lost: int, sums: Integers
+) -> None:
+    """Add shares times vectors to `sums`, int64 (K, 3, m), in units of 2^-62, 2^-41 and 2^-20."""
+    rows, _, size = split.shape
+    classes = max(rows, 2)
+    whole, rest = np.zeros(classes, np.int64), np.zeros(classes, np.uint64)
+    powers, low = np.zeros(classes, np.int64), np.int64((1 << PART_BITS) - 1)
+    for i in range(len(units)):
+        for row in range(rows):
+            a, b, c, d = np.int64(0), np.int64(0), -((offsets[i] & 255) << 16), -(offsets[i] >> 8)
+            for j in range(size):
+                a += units[i, j] * split[row, 0, j]
+                b += units[i, j] * split[row, 1, j]
+                c += units[i, j] * split[row, 2, j]
+                d += units[i, j] * split[row, 3, j]
+            b += a >> PART_BITS
+            c += b >> PART_BITS
+            d += c >> PART_BITS
+            whole[row] = d >> 22  # a score has 94 digits after the point, of which the last 30 are cut
+            rest[row] = np.uint64(d << 42) | np.uint64((c & low) << 18) | np.uint64((b & low) >> 6)
+        largest = 0
+        for row in range(1, classes):
+            if whole[row] > whole[largest] or (whole[row] == whole[largest] and rest[row] > rest[largest]):
+                largest = row
+        total = np.int64(0)
+        for row in range(classes):
+            below = rest[largest] - rest[row]
+            times = whole[largest] - whole[row] - np.int64(rest[largest] < rest[row])
+            powers[row] = np.int64(_decay(times, below, exponentials) >> np.uint64(lost))
+            total += powers[row]
+        for row in range(rows):
+            power = powers[classes - rows + row]
+            first = np.int64(math.floor(np.float64(power) / np.float64(total) * 2.0**31))
+            left = (power << 31) - first * total
+            share = (first << 31) + np.int64(math.floor(np.float64(left) / np.float64(total) * 2.0**31))
+            one = np.int64((1 << SHARE_BITS) - 1)
+            for j in range(size):
+                sums[row, 0, j] += units[i, j] * (share & one)
+                sums[row, 1, j] += units[i, j] * (share >> SHARE_BITS & one)
+                sums[row, 2, j] += units[i, j] * (share >> 2 * SHARE_BITS)
+
+
+@njit(nogil=True, cache=True)
+def _decay(whole: np.int64, rest: np.uint64, exponentials: Words) -> np.uint64:
+    """2^64 e^-d in a word for d = whole + rest / 2^64: step 1 of level 1."""
+    if whole > 255:
+        return np.uint64(0)
+    byte, r = np.uint64(255), rest & np.uint64((1 << 40) - 1)
+    first = upper_half(exponentials[3, whole], exponentials[2, rest >> np.uint64(56)])
+    second = upper_half(exponentials[1, rest >> np.uint64(48) & byte], exponentials[0, rest >> np.uint64(40) & byte])
+    half = r >> np.uint64(8)
+    return upper_half(upper_half(first, second), ~r + (half * half >> np.uint64(49)))
+
+
 def digits_of(level: int) -> int:
-    return WORD_BITS * (level + 1)
+    return WORD_BITS * level
 
 
 def _cut(value: Fraction, level: int) -> Fraction:
@@ -301,63 +398,3 @@ def length_above(values: Sequence[Fraction]) -> Fraction:
         return Fraction(0)
     shift = max(0, squares.denominator.bit_length() - squares.numerator.bit_length() + 65) // 2
     return Fraction(math.isqrt((squares.numerator << 2 * shift) // squares.denominator) + 1, 1 << shift)
-
-
-# Binary digits after the point of a solution, and how many more there are at every further level.
-FIRST_DIGITS, MORE_DIGITS = 128, 64
-
-# A right-hand side at a level of precision, and how far it is off at most, in length.
-Goal = Callable[[int], tuple[Sequence[Fraction], Fraction]]
-
-
-class Solver:
-    """Solutions of H θ = g, H = products + ridge.
-
-    `products`: A sum of products of whole numbers, object (m, m).
-    """
-
-    def __init__(self, products: np.ndarray, ridge: int):
-        self._matrix = products + ridge * np.eye(len(products), dtype=object)
-        self._ridge = ridge
-        self._inverse = np.linalg.inv(self._matrix.astype(float))
-
-    def near(self, goal: Sequence[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
-        """A place near the solution, and how far it is off at most, in length."""
-        digits = FIRST_DIGITS + MORE_DIGITS * level
-        place, best = [0] * len(goal), ([Fraction(0)] * len(goal), length_above(goal) / self._ridge)
-        while True:
-            left = self._left(place, digits, goal)
-            off = length_above(left) / self._ridge
-            if off < best[1]:
-                best = [Fraction(value, 1 << digits) for value in place], off
-            largest = max(abs(one) for one in left)
-            if not largest or (any(place) and 2 * off > best[1] and off > best[1]):
-                return best
-            move = self._inverse @ np.array([float(one / largest) for one in left])
-            step = [round(Fraction(one) * largest * (1 << digits)) for one in move.tolist()]
-            if not any(step):
-                return best
-            place = [value + one for value, one in zip(place, step, strict=True)]
-
-    def _left(self, place: list[int], digits: int, goal: Sequence[Fraction]) -> list[Fraction]:
-        """What a place leaves of the goal, exact."""
-        reached = (self._matrix @ np.array(place, object)).tolist()
-        return [one - Fraction(value, 1 << digits) for one, value in zip(goal, reached, strict=True)]
-
-    def length_above(self, goal: Sequence[Fraction], within: Fraction) -> Fraction:
-        """The length of the solution, rounded up by no more than `within` and 2^-30 of itself."""
-        for level in count():
-            place, off = self.near(goal, level)
-            if 2 * off <= within:
-                return length_above(place) + off
-        raise RuntimeError("Levels never end.")
-
-    def rounded(self, goal: Goal) -> list[int]:
-        """The solution in multiples of 2^-20, rounded to nearest, for a goal that gets clearer from level to level."""
-        for level in count():
-            middle, unknown = goal(level)
-            place, off = self.near(middle, level)
-            found = rounded_within(place, off + unknown / self._ridge)
-            if found is not None:
-                return found
-        raise RuntimeError("Levels never end.")

@@ -20,7 +20,9 @@ j, with p_ij = exp(s_ij)/Σ_l exp(s_il) and s_ij = <f_j, x_i>.
     258 u n or so.
 4.  The sums of the x_i of each class are whole numbers, and the rest is in fractions.
 
-*Gradient with more digits* (levels from 1), in whole multiples of 2^-q: s_ij is exact; exponentials of differences are
+*Gradient in words* (level 1): as in `certified_logistic`.
+
+*Gradient with more digits* (levels from 2), in whole multiples of 2^-q: s_ij is exact; exponentials of differences are
 correctly rounded decimals, which are 0 below e^-q, and shares are cut: each within 2^(1-q). So the gradient is within
 2nK 2^-q.
 
@@ -46,6 +48,7 @@ from .certified_logistic import (
     digits_of,
     exponential,
     rounded_by,
+    shares_in_words,
 )
 
 # Of a step's equations: how much may be left of them, far from the minimum and near it, and how often they are mended.
@@ -138,6 +141,8 @@ class Softmax(Objective):
     def _in_whole_numbers(self, place: list[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
         digits = digits_of(level)
         classes, whole = self._shape[0], self._whole(place, digits).reshape(self._shape)
+        if level == 1 and (found := shares_in_words(self._units, whole, np.zeros(len(self._units), np.int64))):
+            return [pull - one for pull, one in zip(self._pulls, found[0], strict=True)], found[1]
         total = np.zeros(self._shape, object)
         for start in range(0, len(self._units), ROWS_AT_ONCE):
             units = self._units[start : start + ROWS_AT_ONCE].astype(object)

@@ -36,16 +36,18 @@ A replaced record, and m records of a person, are so many steps of one record (`
 
 **Drawn exactly.** θ = H⁻¹(b + γ^(-1/2) (Σ x_i z_i + √λ z')) has that distribution for independent standard normal z
 and z', as the inner bracket has the covariance H. Numbers z are known to as many digits as are asked for
-(`vector_noise`), records are whole numbers, and γ^(-1/2) and √λ are rational. A floating-point solution is mended and
-then judged in whole numbers (`certified_logistic`): H is at least λI, so it is no further from the truth than |Hθ -
-g|/λ, g the outer bracket. What is released is θ rounded to multiples of 2^-20, when everything that near rounds to the
-same; until then more digits are tossed. No draw is repeated.
+(`vector_noise`), records are whole numbers, and γ^(-1/2) and √λ are rational. A floating-point solution is mended by
+what is left over for as long as that gets smaller (iterative refinement; Higham 2002, chapter 12), and judged in whole
+numbers: H is at least λI, so it is no further from the truth than |Hθ - g|/λ, g the outer bracket. What is released is
+θ rounded to multiples of 2^-20, when everything that near rounds to the same; until then more digits are tossed. No
+draw is repeated.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 from typing import ClassVar
 
 import numpy as np
@@ -61,7 +63,7 @@ from ..privacy.replay.solved_laws import PosteriorDraw
 from ..privacy.replay.tape import drawn
 from ..runtime.parameters import Number, Resolved, parameter
 from .amp import one_step
-from .certified_logistic import Solver
+from .certified_logistic import length_above, rounded_within
 from .linear_models import NumberModel
 from .method import NumberMethod
 from .model_file import BITS
@@ -79,6 +81,64 @@ THEOREM = (
     "A draw from a posterior, whose precision is chosen so that the Rényi divergence of two neighbours' draws keeps "
     "the promise (Wang 2018), is rounded exactly."
 )
+# Binary digits after the point of a solution, and how many more there are at every further level.
+FIRST_DIGITS, MORE_DIGITS = 128, 64
+
+# A right-hand side at a level of precision, and how far it is off at most, in length.
+Goal = Callable[[int], tuple[Sequence[Fraction], Fraction]]
+
+
+class Solver:
+    """Solutions of H θ = g, H = products + ridge.
+
+    `products`: A sum of products of whole numbers, object (m, m).
+    """
+
+    def __init__(self, products: np.ndarray, ridge: int):
+        self._matrix = products + ridge * np.eye(len(products), dtype=object)
+        self._ridge = ridge
+        self._inverse = np.linalg.inv(self._matrix.astype(float))
+
+    def near(self, goal: Sequence[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
+        """A place near the solution, and how far it is off at most, in length."""
+        digits = FIRST_DIGITS + MORE_DIGITS * level
+        place, best = [0] * len(goal), ([Fraction(0)] * len(goal), length_above(goal) / self._ridge)
+        while True:
+            left = self._left(place, digits, goal)
+            off = length_above(left) / self._ridge
+            if off < best[1]:
+                best = [Fraction(value, 1 << digits) for value in place], off
+            largest = max(abs(one) for one in left)
+            if not largest or (any(place) and 2 * off > best[1] and off > best[1]):
+                return best
+            move = self._inverse @ np.array([float(one / largest) for one in left])
+            step = [round(Fraction(one) * largest * (1 << digits)) for one in move.tolist()]
+            if not any(step):
+                return best
+            place = [value + one for value, one in zip(place, step, strict=True)]
+
+    def _left(self, place: list[int], digits: int, goal: Sequence[Fraction]) -> list[Fraction]:
+        """What a place leaves of the goal, exact."""
+        reached = (self._matrix @ np.array(place, object)).tolist()
+        return [one - Fraction(value, 1 << digits) for one, value in zip(goal, reached, strict=True)]
+
+    def length_above(self, goal: Sequence[Fraction], within: Fraction) -> Fraction:
+        """The length of the solution, rounded up by no more than `within` and 2^-30 of itself."""
+        for level in count():
+            place, off = self.near(goal, level)
+            if 2 * off <= within:
+                return length_above(place) + off
+        raise RuntimeError("Levels never end.")
+
+    def rounded(self, goal: Goal) -> list[int]:
+        """The solution in multiples of 2^-20, rounded to nearest, for a goal that gets clearer from level to level."""
+        for level in count():
+            middle, unknown = goal(level)
+            place, off = self.near(middle, level)
+            found = rounded_within(place, off + unknown / self._ridge)
+            if found is not None:
+                return found
+        raise RuntimeError("Levels never end.")
 
 
 @dataclass(frozen=True)

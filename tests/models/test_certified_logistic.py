@@ -55,7 +55,7 @@ def test_the_gradient_is_as_close_as_it_says(records, size):
     for spread in (0.0, 1.0, 30.0):
         place = [Fraction(value) for value in random.normal(0, spread, size).tolist()]
         rough, error = objective.gradient(place, zero, 0)
-        fine, finer = objective.gradient([cut(value) for value in place], zero, 3)
+        fine, finer = objective.gradient([cut(value) for value in place], zero, 4)
         moved = Fraction(records + 3, 1 << 190)
         distance = sum((a - b) ** 2 for a, b in zip(rough, fine, strict=True))
         assert distance <= (error + finer + moved) ** 2
@@ -69,7 +69,7 @@ def test_the_bound_allows_for_products_that_cancel():
     objective = module._Logistic(vectors, Fraction(1))
     place = [Fraction(1e9 + 1 / 3), Fraction(-1e9 + 1 / 7)]
     rough, error = objective.gradient(place, [Fraction(0)] * 2, 0)
-    fine, finer = objective.gradient(place, [Fraction(0)] * 2, 3)
+    fine, finer = objective.gradient(place, [Fraction(0)] * 2, 4)
     distance = sum((a - b) ** 2 for a, b in zip(rough, fine, strict=True))
     assert (100 * 400 * module.WEIGHT_ERROR) ** 2 < distance <= (error + finer) ** 2
 
@@ -195,7 +195,7 @@ def test_the_gradient_of_several_classes_is_as_close_as_it_says(records, classes
     for spread in (0.0, 1.0, 30.0):
         place = [Fraction(value) for value in random.normal(0, spread, 3 * classes).tolist()]
         rough, error = objective.gradient(place, zero, 0)
-        fine, finer = objective.gradient([cut(value) for value in place], zero, 3)
+        fine, finer = objective.gradient([cut(value) for value in place], zero, 4)
         distance = sum((a - b) ** 2 for a, b in zip(rough, fine, strict=True))
         assert distance <= (error + finer + Fraction(classes * records + 3, 1 << 190)) ** 2
         assert error < records * 2.0**-43 * (1 + spread)
@@ -224,6 +224,46 @@ def test_shares_of_classes_in_whole_numbers_are_within_two_units():
             powers = [mpmath.exp(mpmath.mpf(one - max(whole)) / 2 ** (digits + UNIT_BITS)) for one in whole]
             exact = [2**digits * power / sum(powers) for power in powers]
             assert all(abs(a - b) <= 2 for a, b in zip(certified_softmax._shares(whole, digits), exact, strict=True))
+
+
+@pytest.mark.parametrize("spread", [1e-9, 1.0, 30.0, 1e5])
+@pytest.mark.parametrize(("records", "size", "classes"), [(1, 1, 2), (1100, 5, 2), (1030, 2, 3), deep(1500, 4, 17)])
+def test_shares_in_words_are_those_of_many_digits(records, size, classes, spread):
+    """The gradient of level 1 against that of level 3, which `Decimal` makes, for one score and for several."""
+    random = np.random.default_rng(5)
+    vectors, codes = several(records, size, classes)
+    offsets = random.integers(-(1 << 40), 1 << 40, records)
+    objectives = [module._Logistic(vectors, Fraction(1)), module._Logistic(vectors, Fraction(1), offsets)]
+    for objective in [*objectives, Softmax(vectors, codes, classes, Fraction(1))]:
+        numbers = random.normal(0, spread, size * (classes if isinstance(objective, Softmax) else 1))
+        place = [Fraction(round(value * (1 << 64)), 1 << 64) for value in numbers.tolist()]
+        (near, error), (finer, least) = (objective._in_whole_numbers(place, level) for level in (1, 3))
+        assert sum((a - b) ** 2 for a, b in zip(near, finer, strict=True)) <= (error + least) ** 2
+        assert least < error < records * classes**2 * 2.0**-56
+
+
+def test_a_place_too_far_off_for_words_is_computed_by_decimals():
+    objective, place = module._Logistic(unit_vectors(3, 2), Fraction(1)), [Fraction(1 << 40), Fraction(-3)]
+    assert module.shares_in_words(objective._units, objective._whole(place, 64)[None], np.zeros(3, np.int64)) is None
+    within(objective, place, 1)
+
+
+def test_fewer_digits_at_the_first_level_change_no_rounding(monkeypatch):
+    """What words decide is what `Decimal` decides: level 0 is made to know nothing."""
+    vectors, (several_vectors, codes) = unit_vectors(400, 3), several(300, 2, 3)
+    for one in (module._Logistic, Softmax):
+        rough = one._in_double_precision
+        monkeypatch.setattr(one, "_in_double_precision", lambda self, place, f=rough: (f(self, place)[0], Fraction(9)))
+    found = (
+        rounded_minimiser(vectors, Fraction(2), nothing(3)),
+        rounded_softmax(several_vectors, codes, 3, Fraction(2), nothing(6)),
+    )
+    for one in (module, certified_softmax):
+        monkeypatch.setattr(one, "shares_in_words", lambda *arguments: None)
+    assert found == (
+        rounded_minimiser(vectors, Fraction(2), nothing(3)),
+        rounded_softmax(several_vectors, codes, 3, Fraction(2), nothing(6)),
+    )
 
 
 @pytest.mark.thorough

@@ -13,7 +13,6 @@ from scipy import integrate, stats
 from core import Budget, Domain, PrivacyUnit, train
 from core.errors import RequestError
 from core.models import posterior
-from core.models.certified_logistic import Solver
 from core.models.posterior import (
     AdaptivePosteriorSample,
     PosteriorSample,
@@ -66,7 +65,7 @@ def test_no_record_moves_what_is_bought_by_more_than_one(people, other):
         products = posterior.whole_products(units, units)
         sums = posterior.whole_products(units, codes[:, None])[:, 0].tolist()
         eigenvalues.append(least_multiple(products, task.longest(1 << 13)))
-        solver = Solver(products, 5 * task.longest(1 << 13))
+        solver = posterior.Solver(products, 5 * task.longest(1 << 13))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(posterior, "add_noise", lambda exact, *_: exact)
             largest = task._largest(solver, sums, 5, plan, SeededSource(1))
@@ -94,7 +93,7 @@ def test_draws_have_the_posteriors_mean_and_covariance():
     products = posterior.whole_products(units, units)
     sums = posterior.whole_products(units, codes[:, None])[:, 0].tolist()
     root, spread = 3 << 13, Fraction(7, 2)
-    solver = Solver(products, root**2)
+    solver = posterior.Solver(products, root**2)
     found = np.array([posterior._drawn(solver, units, sums, spread, root, SeededSource(one)) for one in range(runs)])
     matrix = products.astype(float) / 2.0**26 + 9 * np.eye(2)
     off = found / 2.0**20 - np.linalg.solve(matrix, np.array(sums, float) / 2.0**26)
@@ -108,7 +107,7 @@ def test_solutions_are_right_to_the_last_digit_of_the_grid():
     units = random.integers(-8_000, 8_000, (30, 3))
     matrix = posterior.whole_products(units, units) + 5 * np.eye(3, dtype=object)
     goal = [Fraction(value, 7) for value in (10**9, -3, 10**12)]
-    found = Solver(posterior.whole_products(units, units), 5).rounded(
+    found = posterior.Solver(posterior.whole_products(units, units), 5).rounded(
         lambda level: (goal, Fraction(1, 1 << 40 + level))
     )
     exact = np.linalg.solve(matrix.astype(float), np.array([float(one) for one in goal]))
