@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 
 from core.domain import Domain
 from core.errors import BudgetError, RequestError
@@ -408,12 +409,16 @@ def test_a_round_whose_plan_says_no_number_of_records_takes_64_bits_and_adds_up(
     assert abs(owners.sum(owners.shares()).records - 3 * 400) < 400
 
 
-@pytest.mark.parametrize(("change", "word"), [({"came": 3}, "at least 4"), ({"heard": "f" * 64}, "other hellos")])
+TWICE = {"came": ["owner 0", "owner 0", "owner 1", "owner 2"]}
+CHANGES = [({"came": 3}, "at least 4"), ({"heard": "f" * 64}, "other hellos"), (TWICE, "names shares twice")]
+
+
+@pytest.mark.parametrize(("change", "word"), CHANGES)
 def test_a_request_of_too_few_shares_or_of_other_hellos_is_answered(tmp_path, change, word):
     """A convenor that opens a sum of fewer than the plan says sees it under less noise than was promised."""
     owners = Owners(tmp_path, said={"honest": 2, "least": 4})
     asked = archives.loads(ask_to_unmask(owners.plan, [*owners.hellos.values(), *owners.shares().values()]))
-    facts = asked | ({"came": asked["came"][: change["came"]]} if "came" in change else change)
+    facts = asked | ({"came": asked["came"][: change["came"]]} if change.get("came") == 3 else change)
     with pytest.raises(RequestError, match=word):
         unmask(
             owners.plan,
@@ -459,3 +464,63 @@ def test_what_a_neighbour_holds_of_one_secret_says_nothing_of_the_other(tmp_path
         neighbour = RoundSecrets(owners.plan, owners.keys[other], other)
         held = [int(neighbour.part_of("owner 0", encrypted.hex(), came), 16) for came in (False, True)]
         assert (held[0] - held[1]) % masking.PRIME != apart
+
+
+PARTIES = [(100, 90, 95), (150, 130, 145), (200, 200, 200), (300, 288, 288), (1_000, 800, 900), (1_000, 900, 1_000)]
+
+
+@pytest.mark.parametrize(("owners", "honest", "least"), PARTIES)
+def test_a_sparse_graph_keeps_what_it_says_of_chances(owners, honest, least):
+    """Where shares may miss, a convenor who told two stories had both secrets of an owner, from 100 owners on."""
+    degree, threshold = neighbourhood(owners, honest, least)
+    dishonest, late = (hypergeom(owners - 1, many, degree) for many in (least - honest, owners - least))
+    assert degree < owners - 1 and degree // 2 < threshold < degree
+    assert owners * dishonest.sf(threshold - 1) <= 2.0**-40
+    if least < owners:
+        assert owners * dishonest.sf(2 * threshold - degree - 1) <= 2.0**-40
+        assert owners * dishonest.sf(2 * (threshold - 1) - degree - 1) > 2.0**-40 or threshold == degree // 2 + 1
+        assert owners * late.sf(degree - threshold) <= 2.0**-20
+    missing, row = owners - honest, degree // 2
+    assert owners * math.comb(missing, row) / math.comb(owners, row) <= 2.0**-40
+
+
+@pytest.mark.thorough
+def test_a_convenor_who_tells_two_stories_has_both_secrets_of_nobody(tmp_path, monkeypatch):
+    """Half of the neighbours hear that a share came and half that it did not, and each tells one of its two parts."""
+    monkeypatch.setattr(masking, "SPARSE", 10)
+    neighbourhood.cache_clear()
+    owners = Owners(tmp_path, count=24, said={"honest": 22, "least": 22})
+    graph, hellos = Graph.of(owners.plan), list(owners.hellos.values())
+    victim, *others = graph.order
+    neighbours, told = graph.neighbours(victim), {True: 0, False: 0}
+    for place, name in enumerate(neighbours):
+        came = place % 2 == 0
+        names = sorted([*others[: 24 - 2], *([victim] if came else [])])
+        facts = {"format": owner_steps.REQUEST, "round": owners.plan.digest, "came": names}
+        facts["heard"] = owner_steps.Hellos.read(owners.plan, hellos).digest
+        answer = unmask(owners.plan, owners.keys[name], archives.dumps(facts), hellos, ledger=owners.ledger(name))
+        parts = read_message(answer, owners.plan.digest, owners.plan.owners).facts["parts"]
+        told[came] += victim in parts
+    neighbourhood.cache_clear()
+    assert sum(told.values()) == len(neighbours) and min(told.values()) < graph.threshold
+
+
+@pytest.mark.parametrize("beyond", [10**9, -(10**9)])
+def test_a_share_with_counters_beyond_what_owners_can_have_is_refused_on_either_side(tmp_path, beyond):
+    owners = Owners(tmp_path, "full")
+    shares = owners.shares()
+    message = read_message(shares["owner 0"], owners.plan.digest, owners.plan.owners)
+    numbers = np.frombuffer(message.content, "<i8").copy()
+    numbers[0] = beyond
+    odd = owners.keys["owner 0"].message("share", owners.plan.digest, "owner 0", message.facts, numbers.tobytes())
+    with pytest.raises(RequestError, match="beyond what the plan allows"):
+        put_round_together(owners.plan, [odd, *list(shares.values())[1:]], CONVENOR)
+
+
+@pytest.mark.parametrize("change", [{"mask_key": "00"}, {"own_mask": "00"}, {"own_mask": "x"}, {"parts": []}])
+def test_a_hello_whose_secrets_have_another_length_makes_no_sense(tmp_path, change):
+    owners = Owners(tmp_path)
+    message = read_message(owners.hellos["owner 0"], owners.plan.digest, owners.plan.owners)
+    odd = owners.keys["owner 0"].message("hello", owners.plan.digest, "owner 0", message.facts | change)
+    with pytest.raises(RequestError, match=r"'owner 0'.* makes no sense"):
+        owner_steps.Hellos.read(owners.plan, [odd, *list(owners.hellos.values())[1:]])

@@ -26,11 +26,17 @@ graph all this holds but for the chances below, if the convenor does not know th
 to corrupt: it follows from the digest of the plan, so there a convenor is trusted not to have tried many plans.
 
 *The sparse graph.* Owners stand in a ring, in an order that follows from the digest, and each has the g/2 next ones on
-either side as neighbours. g and T are the least for which, with c dishonest and k - m late owners anywhere:
+either side as neighbours. g and T, a majority of them, are the least for which, with c dishonest and k - m late owners
+anywhere:
 
     some owner has T dishonest neighbours              with probability <= 2^-40 (union bound, hypergeometric tail)
+    some owner has 2 T - g of them, where k > m         with probability <= 2^-40, likewise
     some owner has fewer than T neighbours who answer   with probability <= 2^-20: then the round fails
     some g/2 owners in a row are all dishonest or late  with probability <= 2^-40: or else honest ones stay connected
+
+The second is for a convenor who tells two stories: D dishonest neighbours have both parts, and T - D honest ones must
+tell one of each secret, of the g - D that there are, so that takes D >= 2 T - g. Where no share may miss there is one
+story alone, as requests that name fewer are refused.
 """
 
 from __future__ import annotations
@@ -97,13 +103,19 @@ def neighbourhood(owners: int, honest: int, least: int) -> tuple[int, int]:
     for degree in range(8, owners - 1, 2):
         if _all_in_a_row(owners, dishonest + late, degree // 2) > SECURE:
             continue
-        # The least T that dishonest neighbours reach hardly ever, if enough neighbours answer all the same.
+        # The least T of which dishonest neighbours hardly ever have enough, if enough neighbours answer all the same.
         bad = scipy.stats.hypergeom(owners - 1, dishonest, degree)
-        threshold = next((t for t in range(2, degree) if owners * bad.sf(t - 1) <= SECURE), degree)
+        majorities = range(degree // 2 + 1, degree)
+        threshold = next((t for t in majorities if owners * bad.sf(_enough(t, degree, late) - 1) <= SECURE), degree)
         answering = owners * float(scipy.stats.hypergeom(owners - 1, late, degree).sf(degree - threshold))
         if threshold < degree and (not late or answering <= LOST):
-            return degree, max(threshold, degree // 2 + 1 if not late else threshold)
+            return degree, threshold
     return whole
+
+
+def _enough(threshold: int, degree: int, late: int) -> int:
+    """How many dishonest neighbours do harm: T have one secret; where shares may miss, 2 T - g can have both told."""
+    return 2 * threshold - degree if late else threshold
 
 
 def _all_in_a_row(owners: int, bad: int, length: int) -> float:
