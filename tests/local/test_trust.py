@@ -108,3 +108,11 @@ def test_larger_crowds_hide_better():
             Shuffled.of(one, 100).epsilon(wrong)
     with pytest.raises(RequestError):
         Shuffled.of(one, 1)
+
+
+@pytest.mark.parametrize("name", ["flh", "hm", "hr"])
+def test_of_reports_of_which_the_odds_alone_are_known_one_in_so_many_is_a_clone_half_of_each_label(name):
+    """More clones would promise more than is proven: of functions that all devices share, two values may be alike."""
+    one = oracle(name, 10, "1")
+    odds = float(one.odds)
+    assert Shuffled.of(one, 1_000) == Shuffled(odds, 1_000, 1 / (2 * odds), 1.0, 1.0)

@@ -524,3 +524,10 @@ def test_a_hello_whose_secrets_have_another_length_makes_no_sense(tmp_path, chan
     odd = owners.keys["owner 0"].message("hello", owners.plan.digest, "owner 0", message.facts | change)
     with pytest.raises(RequestError, match=r"'owner 0'.* makes no sense"):
         owner_steps.Hellos.read(owners.plan, [odd, *list(owners.hellos.values())[1:]])
+
+
+def test_a_message_of_no_time_at_all_came_too_late_for_a_round_that_closes(tmp_path):
+    owners = Owners(tmp_path, said={"closes": "2026-03-01T12:00:00+01:00"})
+    late = {"2026-03-01T11:00:00+00:00": False, "2026-03-01T11:00:01+00:00": True, "soon": True, "": True}
+    assert {moment: owners.plan.is_late(moment) for moment in late} == late
+    assert not Owners(tmp_path).plan.is_late("soon")
