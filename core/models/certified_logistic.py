@@ -278,11 +278,12 @@ def exponential(bounded: np.ndarray) -> np.ndarray:
 
 def block_sums(vectors: np.ndarray, weights: np.ndarray) -> list[float]:
     """Sums of weights (n,) times vectors (n, m), m of them: step 3 of the module."""
-    starts = np.arange(0, len(vectors), BLOCK)
-    if not len(starts):
-        return [0.0] * vectors.shape[1]
-    blocks = np.add.reduceat(vectors * weights[:, None], starts, axis=0)
-    return [math.fsum(column) for column in blocks.T]
+    blocks = [np.zeros((0, vectors.shape[1]))]
+    for start in range(0, len(vectors), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        weighted = vectors[rows] * weights[rows, None]
+        blocks.append(np.add.reduceat(weighted, np.arange(0, len(weighted), BLOCK), axis=0))
+    return [math.fsum(column) for column in np.concatenate(blocks).T]
 
 
 def _weight(margin: int, digits: int) -> int:

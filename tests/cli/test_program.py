@@ -68,6 +68,18 @@ def test_help_and_plain_refusals_load_nothing_heavy(arguments, code):
     assert not set(HEAVY) & set(shown.stdout.splitlines())
 
 
+def test_commands_keep_linear_algebra_to_one_thread():
+    """Two threads that waited for each other took two thirds of two processors while a model was trained."""
+    told = "import os, atexit; atexit.register(lambda: print(os.environ.get('OPENBLAS_NUM_THREADS')))"
+    program = f"{told}; from core.__main__ import main; main()"
+    for wanted, seen in ((None, "1"), ("2", "2")):
+        environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        environment |= {"OPENBLAS_NUM_THREADS": wanted} if wanted else {}
+        command = [sys.executable, "-c", program, "query", "nowhere.npz", "places.csv"]
+        shown = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert shown.stdout.splitlines() == [seen]
+
+
 @pytest.mark.deep
 def test_a_terminal_without_greek_letters_still_gets_a_sentence(tmp_path):
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
