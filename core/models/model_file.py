@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..formatting.numbers import count, shown
 from ..privacy.budget import Budget, Neighbours, decimal_text
 from ..runtime import archives
 from ..runtime.environment import SOFTWARE
@@ -170,6 +171,9 @@ class ModelFile(ABC):
     def card(self) -> list[str]:
         """The model card: sentences on what it is, from what, and what it must not be used for."""
         budget, by, hides = self.budget, f"by {self.method}", HIDDEN[self.budget.neighbours]
+        unit = self.task.domain.unit
+        if unit.column is not None:
+            hides += f", each told by {shown(unit.column)} and with at most {count(unit.records, 'record')}"
         promise = f"ε = {decimal_text(budget.epsilon)}" + (
             f", δ = {decimal_text(budget.delta)}" if budget.delta else ""
         )

@@ -28,6 +28,7 @@ from ...releases.release import Release, load
 from ...runtime import environment
 from ...runtime.environment import SOFTWARE
 from ..label import PrivacyLabel, describe, privacy_label
+from ..meaning import odds
 
 UNSAID = ":unav"  # DataCite's code for a value that is unavailable.
 SCHEMA = "http://datacite.org/schema/kernel-4"
@@ -251,7 +252,6 @@ def _of_release(release: Release, name: str, data: bytes | None) -> Said:
 
 def _of_model(model: ModelFile, name: str) -> Said:
     budget, domain, card = model.budget, model.task.domain, model.card()
-    rises = f"A coin-flip (50%) guess about one record can rise to at most {min(1.0, budget.odds):.1%}."
     return Said(
         file=model,
         name=name,
@@ -273,7 +273,7 @@ def _of_model(model: ModelFile, name: str) -> Said:
         mechanisms=f"Trained by {model.method}. {IMPLEMENTATION}",
         preparation=PREPARATION,
         utility=" ".join(model.about()) or UNKNOWN,
-        odds=" ".join(model.warnings) or rises,
+        odds=" ".join(model.warnings) or odds(budget, domain),
         domain=domain,
     )
 

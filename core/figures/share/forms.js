@@ -43,7 +43,8 @@ const fieldOf = (column, attributes) => {
     const [min, max, value] = [low, high, (low + high) / 2].map((one) => isoDate(column, one));
     return element("input", { ...attributes, type: value.length > 10 ? "datetime-local" : "date", min, max, value });
   }
-  return element("input", { ...attributes, type: "number", min: low, max: high, step: "any", value: Number(((low + high) / 2).toPrecision(6)) });
+  const middle = column.spacing ? low + column.spacing * Math.floor((high - low) / column.spacing / 2) : (low + high) / 2;
+  return element("input", { ...attributes, type: "number", min: low, max: high, step: "any", value: Number(middle.toPrecision(6)) });
 };
 
 /** Fields for one record; calls `changed` with its values by column. */
@@ -146,10 +147,13 @@ export const regressionsView = ({ targets }, asked) => {
     }
     if (curves.length) parts.push(element("h2", {}, "Curves"), ...curvePictures(curves, link === "count" ? "the logarithm of what is expected" : "what is predicted"));
     if (rows.length) parts.push(element("h2", {}, "Coefficients"), coefficientTable(rows, name, spansOf(within)));
-    view.replaceChildren(...parts,
-      element("p", { class: "note" }, link === "count"
+    if (rows.length) {
+      const known = rows.some(([, , low]) => low !== null);
+      parts.push(element("p", { class: "note" }, link === "count"
         ? "Each is for one of the column's own unit, and of a logarithm: 0.1 makes what is predicted a tenth larger."
-        : "Each is for one of the column's own unit, with the interval that the noise leaves; it holds for these records only. Bars say what it makes from the column's lowest value to its highest."));
+        : `Each is for one of the column's own unit${known ? ", with the interval that the noise leaves; it holds for these records only" : ""}. Bars say what it makes from the column's lowest value to its highest.`));
+    }
+    view.replaceChildren(...parts);
   };
   show(0);
   return targets.length < 2 ? [view] : [element("div", { class: "fields" }, selectOf("Predict", targets.map(({ name }) => name), 0, show, "target")), view];

@@ -39,7 +39,7 @@ from ..answer_sentences import BEYOND_RECORDS, SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
 from ..exploration import Step
 from ..label import privacy_label
-from ..meaning import counted
+from ..meaning import counted, odds
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
 from .catalogue_entries import croissant, in_head
 from .described import ARCHIVE, PublicFile, Publisher, bibtex, datacite, described, manifest_text, title_of
@@ -290,13 +290,13 @@ def words_of(file: PublicFile, data: bytes, name: str) -> Shared:
     if isinstance(file, ModelFile):
         sentences = tuple(file.card())
         heading = f"{shown(file.task.label)} from {listed([shown(one) for one in file.features.names], 6)}"
-        odds = f"A coin-flip (50%) guess about one record can rise to at most {percent(min(1.0, file.budget.odds), 3)}."
         said = "".join(f"<li>{in_html(sentence)}</li>" for sentence in sentences)
         facts = (
             f"<details open><summary>All that the file says of itself</summary><ul class='facts'>{said}</ul></details>"
         )
         line = sentences[1].removesuffix(" ".join(file.warnings)).strip()  # what they say stands below it
-        return Shared(heading, line, "", () if file.warnings else (_odds(odds),), file.warnings, (facts,))
+        promise = () if file.warnings else (_odds(odds(file.budget, file.task.domain)),)
+        return Shared(heading, line, "", promise, file.warnings, (facts,))
     if isinstance(file, LocalAnswers):
         guess = 1.0 / (1.0 + math.exp(-float(file.epsilon)))
         line = f"{file.people:,} local reports · counted {day(file.created)} · ε = {significant(file.epsilon, 4)} each"

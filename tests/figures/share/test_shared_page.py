@@ -11,12 +11,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import playwright
 import pytest
 from playwright._impl._driver import compute_driver_executable
 
 import core
-from core import Budget, Domain, RequestError, load
+from core import Budget, Domain, PrivacyUnit, RequestError, load, train
 from core.analysis.beyond_records import for_population
 from core.analysis.regression import regression
 from core.domain import Categorical, Dates, Numeric
@@ -241,6 +242,17 @@ def test_a_warning_about_a_model_stands_by_itself_and_not_in_the_line_above_it()
     assert model.warnings and all(
         words not in line and f"<p class='warning'>{words}" in html for words in model.warnings
     )
+
+
+def test_a_model_of_persons_says_that_it_hides_a_person_and_by_what_they_are_told():
+    """A page of readings, twelve a contract, spoke of a guess about one record."""
+    domain = Domain((Numeric("x", 0, 1), Numeric("y", 0, 1)), unit=PrivacyUnit("N° contrat", 12))
+    random = np.random.default_rng(1)
+    people = pd.DataFrame({"x": random.random(600), "y": random.random(600), "N° contrat": np.arange(600) // 12})
+    model = train(people, "y", domain, Budget(1), records=600)
+    html = share_html(model, json.dumps(model.to_dict()).encode(), "model.json")
+    assert "guess about one person can rise to at most 73.1%" in html and "guess about one record" not in html
+    assert "each told by N° contrat and with at most 12 records" in html
 
 
 def test_the_script_is_one_that_a_browser_can_run(tmp_path):
