@@ -169,10 +169,10 @@ def train(
         str,
         Option(
             help="For categories: objective and frank-wolfe (pure epsilon too), descent, newton, svm, sgd (of replaced "
-            "records), dp-sgd, amp and tuned-amp (each alone in its ledger); for numbers and dates: products (pure "
-            "epsilon too), descent, boosted, poisson (of counts); or auto: the best of these beside which others can "
-            "be released. For categories also choose: whatever predicts best on records held out, of kernel sums, "
-            "nearest means and a linear model, as far as the budget pays for more than one."
+            "records), dp-sgd, amp and tuned-amp (each alone in its ledger); for numbers and dates: objective, "
+            "products and mean (pure epsilon too), descent, boosted, poisson (of counts); or auto: the best of these "
+            "beside which others can be released. For categories also choose: whatever predicts best on records held "
+            "out, of kernel sums, nearest means and a linear model, as far as the budget pays for more than one."
         ),
     ] = "auto",
     feature_radius: Annotated[
