@@ -258,8 +258,8 @@ class Logistic(Entrant):
     def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
         straight = (PureLogistic if budget.pure else NoisyDescent)(self.domain, self.label)
         straight = straight.for_records(budget, records)
-        curved = straight.curved_for(budget, records)
-        bent = curved.multiplied_for(budget, records).waved_for(budget, records)
+        bent = straight.bent_for(budget, records)
+        curved = replace(bent, waves=0, products=0).for_records(budget, records)
         return Trained(bent, budget, (curved, straight))
 
 

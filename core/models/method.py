@@ -9,7 +9,7 @@ was.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -26,7 +26,7 @@ from ..privacy.noise.randomness import SystemSource
 from ..sources import Source
 from .linear_models import MOST_IN_FILE, LinearModel, NumberModel
 from .model_file import BITS, LARGEST
-from .training_task import MOST_HALVINGS, Task
+from .training_task import BENDS, MOST_HALVINGS, Task
 
 Model = TypeVar("Model")
 FINE = 1 << 24  # What 1 counts where a model is judged by public records.
@@ -131,60 +131,42 @@ class Trained(Task, Fitted[Model]):
         whole = self.reach >= math.sqrt(self.corner)
         return replace(self, radius=self.usual_length(deviations)) if whole else self
 
-    def curved_for(self, budget: Budget, records: float) -> Self:
-        """The same with curves of as many knots as pay for themselves; straight lines where none do.
+    def bent_for(self, budget: Budget, records: float, said: Collection[str] = ()) -> Self:
+        """The same with as many knots, and waves or products, as pay for themselves; straight lines where none do.
 
-        Where straight lines are the truth, knots cost what more coordinates let in: of luck in who the records are, in
+        Where straight lines are the truth, bends cost what more coordinates let in: of luck in who the records are, in
         proportion to coordinates by records, and of noise, in proportion to the square of its length by records. As
-        many are taken as cost no more than half a point there (`SAMPLING` and `NOISE` are what they cost on made-up
-        records), or two hundredths of how a number varies; where truth bends they bring ten points and more.
+        many are taken as together cost no more than half a point there (`SAMPLING` and `NOISE` are what they cost on
+        made-up records), or two hundredths of how a number varies; where truth bends they bring ten points and more.
+
+        Three bends of each curve come first, then what looks at several columns, then more of either. Waves are short:
+        what they let in is noise first. Of few numbers they see what products do, and more; of many they hardly see
+        which two belong together, so there products are tried before, and waves where there are none.
+
+        `said`: What somebody has said, and is left as it is.
         """
-        best, straight = self, self.noise(budget) if self.bends else 0.0
-        for halvings in range(1, self.most_halvings + 1) if self.bends else ():
-            found = self._no_dearer(best, straight, SAMPLING, budget, records, curves=halvings)
-            if found is None:
-                break
-            best = found
+        curves = [("curves", halvings) for halvings in range(1, self.most_halvings + 1)]
+        waves = [("waves", many) for many in self.usual_waves if len(self.features.columns) > 1]
+        products = [("products", 1)] if waves and self.encoding.layout.numbers >= MANY_NUMBERS else []
+        best, left = self, set(BENDS) - set(said) if self.bends else set()
+        for name, many in (*curves[:2], *products, *waves[:2], *curves[2:], *waves[2:]):
+            if name in left and not (name == "waves" and len(best.pairs)):
+                more: dict[str, Any] = {name: many}
+                found = self._no_dearer(replace(best, **more), budget, records)
+                best, left = (best, left - {name}) if found is None or found.width <= best.width else (found, left)
         return best
 
-    def waved_for(self, budget: Budget, records: float) -> Self:
-        """The same with as many waves as cost no more than curves may (`curved_for`).
-
-        They take several columns, and are not tried beside products.
-        They are short, so what they let in is noise first, and of luck little (`SAMPLING_OF_WAVES`).
-        """
-        best, without = self, self.noise(budget) if self.bends else 0.0
-        several = len(self.features.columns) > 1 and not len(self.pairs)
-        for waves in self.usual_waves if self.bends and several else ():
-            found = self._no_dearer(best, without, SAMPLING_OF_WAVES, budget, records, waves=waves)
-            if found is None:
-                break
-            best = found
-        return best
-
-    def multiplied_for(self, budget: Budget, records: float) -> Self:
-        """The same with the products of each two numbers instead of waves, where they cost no more (`waved_for`).
-
-        Of few numbers waves see what products do, and more; of many they hardly see which two belong together.
-        """
-        numbers = self.encoding.layout.numbers
-        if not (self.bends and self.usual_waves and numbers >= MANY_NUMBERS):
-            return self
-        found = self._no_dearer(self, self.noise(budget), SAMPLING_OF_WAVES, budget, records, products=1)
-        return self if found is None else found
-
-    def _no_dearer(
-        self, best: Self, without: float, sampling: float, budget: Budget, records: float, **bends: Any
-    ) -> Self | None:
-        """The best with other bends; None where they cost too much beside this one, whose noise is known."""
+    def _no_dearer(self, bent: Self, budget: Budget, records: float) -> Self | None:
+        """What bends, for so many records; None where it costs too much beside this one."""
         try:
-            found = replace(best, **bends).for_records(budget, records)
-            noise = found.noise(budget)
+            bent, straight = bent.for_records(budget, records), self.for_records(budget, records)
+            noises = bent.noise(budget) ** 2 - straight.noise(budget) ** 2
         except RequestError:
             return None
-        more = (found.width - self.width) * self.rows
-        cost = sampling * more / records + NOISE * (noise**2 - without**2) / records**2
-        return found if 0 < more and cost <= self.little_lost and records * found.width <= MOST_HELD else None
+        several = bent.together - straight.together
+        more = SAMPLING * (bent.width - straight.width - several) + SAMPLING_OF_WAVES * several
+        cost = self.rows * more / records + NOISE * noises / records**2
+        return bent if cost <= self.little_lost and records * bent.width <= MOST_HELD else None
 
     @abstractmethod
     def _beside(self, plan: Any, share: Fraction) -> Any:

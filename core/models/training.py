@@ -8,7 +8,7 @@ noise but a seeded source, on two thirds of the points of every shape and asked 
 records than there are of them: noise that is shorter by as much is to them what the real one is to all
 (`Method.rehearsed`). What comes out is no forecast of how predictable a column is, which only the records know; it is
 how much of what could be had a promise leaves, method by method, beside the most common answer and beside hardly any
-noise. Shapes have straight lines, so that is what is rehearsed; how often a line may bend is `Trained.curved_for`.
+noise. Shapes have straight lines, so that is what is rehearsed; how often a line may bend is `Trained.bent_for`.
 """
 
 from __future__ import annotations
@@ -181,9 +181,7 @@ def offers(
             straight = kind(domain, label, radius).for_records(budget, records)
             bent = _with(straight, budget, records, **asked)
             if curves is None:
-                bent = bent.curved_for(budget, records)
-                bent = bent.multiplied_for(budget, records) if products is None else bent
-                bent = bent.waved_for(budget, records) if waves is None else bent
+                bent = bent.bent_for(budget, records, [name for name, many in said.items() if many is not None])
             found.append((straight, Offer(bent, bent.noise(budget))))
     if not found:
         raise RequestError("Without a delta numbers are predicted from records of any length: leave the radius out.")

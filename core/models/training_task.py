@@ -134,10 +134,10 @@ class Task(Validated):
     @cached_property
     def width(self) -> int:
         """How many coordinates features have."""
-        return self.features.dimensions + int(self.bent.sum()) * ((1 << self.curves) - 1) + self._together
+        return self.features.dimensions + int(self.bent.sum()) * ((1 << self.curves) - 1) + self.together
 
     @property
-    def _together(self) -> int:
+    def together(self) -> int:
         """How many coordinates look at several columns: waves, then products. They come last."""
         return 2 * self.waves + len(self.pairs)
 
@@ -167,7 +167,7 @@ class Task(Validated):
     def vectors(self, points: np.ndarray) -> np.ndarray:
         """Features that are encoded by their domain, (n, d), as (1, coordinates between -1 and 1), (n, width + 1)."""
         vectors = self.encoding.vectors(points)
-        if not self.bent.any() and not self._together:
+        if not self.bent.any() and not self.together:
             return vectors
         vectors = np.clip(vectors, -1.0, 1.0)  # queries may be outside the bounds, and a wave has no end there
         ends = np.cumsum(np.where(self.bent, 1 << self.curves, 1))
@@ -233,7 +233,7 @@ class Task(Validated):
                 mean = told[own].mean(axis=0)
                 told[own] -= mean
                 added += mean
-        if not self._together:
+        if not self.together:
             return told, added
         none = np.zeros((len(told), len(self.pairs)))  # what products say of one column
         waves, everywhere = self._waves_told() if self.waves else (none[:, :0], none[0, :0])
