@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from core.errors import RequestError
-from core.local.post_processing import WAYS, processed, still_valid
+from core.local.post_processing import WAYS, base_cut, processed, still_valid
 
 estimates = arrays(np.float64, st.integers(1, 12), elements=st.floats(-1e4, 1e4))
 PEOPLE = 1000.0
@@ -79,3 +79,13 @@ def test_of_so_many_answers_that_some_stand_for_others_all_still_add_up():
     estimate = np.random.default_rng(1).normal(0, 100, 5000) + np.where(np.arange(5000) < 10, 2000, 0)
     found = processed(estimate, 20_000.0, "shrunk", np.full(5000, 100.0))
     assert found.sum() == pytest.approx(20_000) and (found[:10] > 1000).all() and np.median(found[10:]) < 20
+
+
+def test_the_largest_are_kept_until_their_sum_is_more_than_all_reports():
+    """Where it comes to all of them exactly the next one is kept, too."""
+    for estimate, kept in (
+        ([5.0, 3.0, 5.0], [5.0, 3.0, 5.0]),
+        ([7.0, 3.0, 5.0], [7.0, 0.0, 5.0]),
+        ([12.0, 1.0], [12.0, 0.0]),
+    ):
+        assert base_cut(np.array(estimate), 10.0, np.ones(len(estimate))).tolist() == kept

@@ -87,3 +87,15 @@ def test_whatever_stands_apart_reading_stays_inside_the_arrays(beyond_at, beyond
     counters = np.full((4, 5), -128, dtype=np.int8)
     table = Narrow(counters, beyond_at, beyond[: len(beyond_at)])
     assert set(take(table, np.arange(20))) <= {-128, *beyond}
+
+
+def test_a_counter_that_is_listed_apart_and_not_marked_reads_as_what_stands_there():
+    """A stranger's file may list any, and both ways to read have to say the same of it."""
+    table = Narrow(np.array([1, -128, 3], np.int8), np.array([0, 1]), np.array([500, 600]))
+    assert table.piece(0, 3).tolist() == table.take(np.arange(3)).tolist() == [1, 600, 3]
+
+
+def test_what_a_part_of_a_table_is_about_to_read_is_fetched_where_it_lies_in_the_whole():
+    fetched, none = [], np.array([], np.int64)
+    table = Narrow(np.arange(12, dtype=np.int8).reshape(3, 4), none, none, lambda at: fetched.append(at.tolist()))
+    assert table._part(4, (4,)).take(np.array([0, 3])).tolist() == [4, 7] and fetched == [[4, 7]]

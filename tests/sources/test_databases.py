@@ -13,6 +13,7 @@ from core.domain import Domain, PrivacyUnit
 from core.errors import RequestError
 from core.sources import databases, open_source
 from core.sources.databases import is_database, tables_of
+from core.sources.duck import Scan
 from core.sources.source_opening import named_files
 
 
@@ -173,3 +174,21 @@ def test_a_value_of_another_type_in_sqlite_is_what_is_said_of_it_among_persons_t
     domain = Domain.of(x=(0, 1), unit=unit)
     with pytest.raises(RequestError, match=r"^The column 'x' holds values that are not of its declared type\.$"):
         list(open_source(f"{tmp_path}/a.db::t").batches(domain))
+
+
+def test_a_strangers_sqlite_file_calls_nothing_that_acts_outside_of_it(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "a.db")) as store:
+        store.execute("CREATE TABLE t (x INTEGER)")
+    with closing(databases._connect(tmp_path / "a.db")) as session:
+        assert session.execute("PRAGMA trusted_schema").fetchone() == (0,)
+
+
+def test_duckdb_reads_the_files_that_are_named_and_no_others(tmp_path):
+    for name in ("named.csv", "other.csv"):
+        (tmp_path / name).write_text("x\n1\n")
+    with Scan("", "it", (str(tmp_path / "named.csv"),)).connection() as session:
+        assert session.execute(f"SELECT x FROM read_csv('{tmp_path}/named.csv')").fetchall() == [(1,)]
+        with pytest.raises(duckdb.PermissionException):
+            session.execute(f"SELECT x FROM read_csv('{tmp_path}/other.csv')")
+        with pytest.raises(duckdb.Error):
+            session.execute("SET enable_external_access = true")
