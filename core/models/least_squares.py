@@ -76,6 +76,8 @@ class FromProducts(NumberMethod):
     described: ClassVar[str] = "sums of products"
     theorem: ClassVar[str] = SUMS_THEOREM
     unit: ClassVar[int] = PRODUCTS_UNIT
+    # Noise is in shares of the bounds, which made-up records fill and others do not: of public tables others said more.
+    flattered: ClassVar[float] = 0.04
 
     def _check(self) -> None:
         super()._check()

@@ -38,6 +38,7 @@ SAMPLING_OF_WAVES = 0.05
 MANY_NUMBERS = 6  # From which on products are taken instead of waves where nobody asks for either.
 # The same of what is explained of a number, of which curves may bring tenths.
 LITTLE_EXPLAINED = 0.02
+OUTWEIGHED = 0.065  # What noise is of all records, at most, for knots of a number, or more steps, to be tried.
 MOST_HELD = 1 << 25  # Records times coordinates, beyond which curves would take a method's minutes.
 LEAST_VARIANCE = 1e-12  # Of what is predicted, between -1 and 1, so that nothing is divided by zero.
 
@@ -254,6 +255,8 @@ class NumberMethod(Trained[NumberModel]):
 
     little_lost: ClassVar[float] = LITTLE_EXPLAINED
     usual_waves: ClassVar[tuple[int, ...]] = ()
+    # Of what is explained: how much more it must explain of made-up records than others, whom these flatter less.
+    flattered: ClassVar[float] = 0.0
 
     def _check(self) -> None:
         super()._check()

@@ -63,9 +63,9 @@ from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import Number, Resolved, parameter
 from .certified_logistic import FARTHEST, exponential
-from .descent import UNIT, Descent, scores_of
+from .descent import MOST_WORK, UNIT, USUAL_STEPS, Descent, scores_of
 from .linear_models import NumberModel
-from .method import NumberMethod
+from .method import OUTWEIGHED, NumberMethod
 from .model_file import BITS
 from .standard_scale import RESIDUAL_BITS, RESIDUAL_UNIT, cut, offsets
 from .training_task import Task
@@ -98,6 +98,7 @@ SQUARE_INSIDE = 7 / 12  # The mean square of numbers that lie evenly between a h
 SEEN = 2.0  # Deviations of noise that are taken off a count, so that no shell far off is made by them.
 # How wide the sums are, in deviations; what their noise may be of a variance for them to be of all; or to be believed.
 WIDE, OF_ALL, SURE = 4.0, 0.05, 0.15
+FEW = 32  # Coordinates up to which a descent takes more steps where noise is little.
 # The least length of goals between -1 and 1, and the most standard deviations that a length is.
 SHORTEST, LONGEST = 1.0 / 64.0, 4.0
 
@@ -131,13 +132,24 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
     usual_waves: ClassVar[tuple[int, ...]] = ()
     farthest: ClassVar[float] = 8.0
     momentum: ClassVar[float] = 0.9
+    most_steps: ClassVar[int] = 200  # Where noise leaves room.
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:
         return not task.categories and not budget.pure
 
     def for_records(self, budget: Budget, records: float) -> Self:
-        return self
+        """The same in more steps where coordinates and noise are few, or steps as long as they may be all the same.
+
+        As many as usual do not get to thin directions, which bring more than noise costs where there is little of it.
+        """
+        if budget.pure:
+            return self
+        room = self.longest_step(self.noises(budget)[0], float(records), math.inf) >= self.longest_rate
+        few = self.width <= FEW and self.noise(budget) <= OUTWEIGHED * records
+        afforded = int(MOST_WORK // max(1, records * (self.width + 1)))
+        more = max(USUAL_STEPS, min(self.most_steps, afforded)) if room or few else USUAL_STEPS
+        return replace(self, steps=more if self.steps in (USUAL_STEPS, self.most_steps) else self.steps)
 
     def residuals(self, scores: np.ndarray, goals: Any, most: np.ndarray) -> np.ndarray:
         return offsets(scores, goals, most)
@@ -287,6 +299,7 @@ class CountDescent(NumberDescent):
     rank: ClassVar[int] = 2
     described: ClassVar[str] = "noisy gradient descent on Poisson's loss"
     longest_rate: ClassVar[float] = 0.5
+    most_steps: ClassVar[int] = USUAL_STEPS
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:

@@ -124,6 +124,9 @@ class PureFit(NumberMethod):
     unit: ClassVar[int] = READ_UNIT
     # Of eight public tables none lost by as many as the forecast allows, and five won.
     most_halvings: ClassVar[int] = 3
+    # Goals of made-up records have no far end that is forgotten: under (1, 1e-6) descents err by .011 less on average
+    # of 53 sets, and more on few.
+    flattered: ClassVar[float] = 0.02
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:

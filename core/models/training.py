@@ -8,12 +8,13 @@ noise but a seeded source, on two thirds of the points of every shape and asked 
 records than there are of them: noise that is shorter by as much is to them what the real one is to all
 (`Method.rehearsed`). What comes out is no forecast of how predictable a column is, which only the records know; it is
 how much of what could be had a promise leaves, method by method, beside the most common answer and beside hardly any
-noise. Shapes have straight lines, so that is what is rehearsed; how often a line may bend is `Trained.bent_for`.
+noise. Shapes of classes have straight lines, so that is what is rehearsed; how often a line may bend there is
+`Trained.bent_for`. What predicts numbers is tried with its knots, on lines that bend, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -28,7 +29,13 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import SeededSource
-from ..releases.forecast.reference_population import REFERENCE_POINTS, following, reference_populations, tied_together
+from ..releases.forecast.reference_population import (
+    REFERENCE_POINTS,
+    following,
+    gathered_population,
+    reference_populations,
+    tied_together,
+)
 from ..releases.found import paid_before
 from ..releases.payment import LedgerAccount, payer_of, spending
 from ..releases.purchase_plan import PurchasePlan, Settled
@@ -37,7 +44,7 @@ from ..releases.stages import ORDINARY, Count, Known
 from ..runtime.parameters import Registry
 from ..sources import FileReading, Source, open_source
 from .linear_models import LinearModel, NumberModel
-from .method import LITTLE_LOST, Method, NumberMethod
+from .method import MOST_HELD, OUTWEIGHED, Method, NumberMethod
 from .monotone import Declared, directions_of, monotone
 from .training_task import Task
 
@@ -52,10 +59,10 @@ NUMBER_METHODS: Registry[NumberMethod] = Registry(
 AUTO = "auto"
 # Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays.
 ALIKE, LITTLE = 0.01, 0.001
-LESS = 1, 4, 16  # Parts of epsilon at which methods for numbers that are alike are tried on columns that hang together.
-# Of what is explained: how much more sums of products must explain than others without a delta. Their noise is in
-# shares of the bounds, which made-up records fill and others do not: on five public tables the other was nearer.
-FLATTERED = 0.02
+# Of what predicts numbers: how many of the best are tried with curves, and how many coordinates they have at most for
+# that; how near to the best is asked again, with other noise; and of the populations how many have straight lines.
+MOST_BENT, WIDE, NEAR, STRAIGHT = 2, 60, 0.03, 3
+WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.5)  # Of populations of numbers: columns that hang together closely are seldom.
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
 USUAL_RECORDS = int(ORDINARY)  # Records that a forecast reckons with before anybody says or buys how many there are.
 # Squared coordinates times classes, beyond which methods that solve systems of equations are not tried out.
@@ -68,7 +75,7 @@ class Rehearsal:
     """How much a method got right."""
 
     right: float  # Share of the points, or of the variance of a number that was explained: mean over the shapes.
-    by_shape: tuple[float, ...]  # For each shape of `reference_populations`.
+    by_shape: tuple[float, ...]  # For each shape of `reference_populations`, or of `_numbers`.
 
 
 @dataclass(frozen=True)
@@ -163,8 +170,7 @@ def offers(
     bends most, as that costs little where lines are straight and brings much where they are not; of those that bend
     alike what solves its problem where its noise is below a thousandth of the records, otherwise what has the least.
     Where a rehearsal would take too long a method is behind the others. Of methods that predict numbers the best is
-    what explains most of how reference records differ, and of those alike what learns most of columns that hang
-    together closely; what bends may explain a little less of straight shapes.
+    what explains most of how reference records differ, with as many knots as explain most of them (`_numbers_first`).
 
     The slopes of one record are no longer than the record, and their sum over all of them is what noise hides. A
     descent spreads its noise over its steps, which average it again, and over all classes at once.
@@ -180,24 +186,17 @@ def offers(
         if kind.suits(task, budget) and (kind.composable or not composable) and (kind.bends or not asked):
             straight = kind(domain, label, radius).for_records(budget, records)
             bent = _with(straight, budget, records, **asked)
-            if curves is None:
+            if curves is None and (task.categories or not _thorough(bent, budget)):
                 bent = bent.bent_for(budget, records, [name for name, many in said.items() if many is not None])
             found.append((straight, Offer(bent, bent.noise(budget))))
     if not found:
         raise RequestError("Without a delta numbers are predicted from records of any length: leave the radius out.")
-    if task.categories and len(found) == 1:
+    if not task.categories:
+        return _numbers_first(found, budget, round(records), curves is None)
+    if len(found) == 1:
         return [found[0][1]]
     tried = [replace(offer, rehearsal=rehearse_training(one, budget, round(records))) for one, offer in found]
     best = max((one.rehearsal.right for one in tried if one.rehearsal is not None), default=0.0)
-
-    def worth(offer: Offer) -> float:
-        """What an offer explains, and what else speaks for it."""
-        right = -2.0 if offer.rehearsal is None else offer.rehearsal.right
-        flattered = FLATTERED if budget.pure and offer.method == "products" else 0.0
-        return right - flattered + LITTLE_LOST * bool(offer.bent) + 2.0 * LITTLE_LOST * bool(offer.trainer.waves)
-
-    if not task.categories:
-        return _numbers_first(dict(zip([one for one, _ in found], tried, strict=True)), worth, budget, round(records))
 
     def rank(offer: Offer) -> tuple[float, ...]:
         right = -2.0 if offer.rehearsal is None else offer.rehearsal.right
@@ -209,45 +208,91 @@ def offers(
     return sorted(tried, key=rank)
 
 
-def _numbers_first(
-    tried: dict[Trainer, Offer], worth: Callable[[Offer], float], budget: Budget, records: int
-) -> list[Offer]:
-    """What predicts numbers, the best first; of those alike what learns most of columns that hang together closely.
+def _numbers_first(found: list[tuple[Trainer, Offer]], budget: Budget, records: int, free: bool) -> list[Offer]:
+    """What predicts numbers, the best first; where knots are free, with as many as explain most.
 
-    Reference populations hardly tell apart what noise no longer hides, and records are not like them: many columns that
-    say nearly the same are learnt with more noise than theirs. So a larger budget takes another method only where its
-    forecast is better for certain, or where it is better on such columns, with less epsilon too (`tied_together`).
+    Records are not like reference ones, whose columns go each its own way: many columns that say nearly the same are
+    learnt with more noise, and lines that bend say more. So where knots are free methods are tried on straight lines,
+    bent ones and columns that hang together (`_numbers`), and the best of them with more knots than cost little: what
+    is known of their noise (`Trained.bent_for`) is too much for descents, which stop before they have learnt it.
     """
-    best = max(map(worth, tried.values()))
-    alike = [straight for straight, offer in tried.items() if worth(offer) >= best - ALIKE]
-    less = [Budget(budget.epsilon / part, budget.delta, budget.neighbours) for part in LESS]
-    learnt: dict[Trainer, Rehearsal] = {}
-    for straight in alike if len(alike) > 1 else ():
-        trainer = tried[straight].trainer
-        points, share = _tied(trainer.domain, trainer.label), Fraction(TRAINED_ON, max(1, records))
-        right = [trainer.tried(points[:TRAINED_ON], points[TRAINED_ON:], one, share, SeededSource(0)) for one in less]
-        learnt[straight] = Rehearsal(float(np.mean(right)), tuple(right))
+    thorough = free and all(_thorough(offer.trainer, budget) for _, offer in found)
 
-    def rank(straight: Trainer) -> tuple[bool, float]:
-        offer = tried[straight]
-        return straight not in alike, -worth(replace(offer, rehearsal=learnt.get(straight, offer.rehearsal)))
+    def offered(trainer: Trainer, offer: Offer, draws: int = 1) -> Offer:
+        return replace(offer, rehearsal=rehearse_training(trainer, budget, records, draws if thorough else 0))
 
-    return [tried[straight] for straight in sorted(tried, key=rank)]
+    def worth(offer: Offer) -> float:
+        right = -2.0 if offer.rehearsal is None else offer.rehearsal.right
+        return right - cast(NumberMethod, offer.trainer).flattered
+
+    tried = sorted((offered(*one) for one in found), key=worth, reverse=True)
+    if not thorough:
+        return tried
+    first = tried[:MOST_BENT]
+    every = [
+        offered(one, Offer(one, one.noise(budget))) for offer in first for one in _bent(offer.trainer, budget, records)
+    ]
+    nearly = max(map(worth, every)) - NEAR
+    again = [offered(one.trainer, one, 2) for one in every if worth(one) >= nearly]
+    for place, offer in enumerate(first):
+        own = [one for one in again if one.method == offer.method]
+        most = max(map(worth, own), default=0.0) - ALIKE
+        tried[place] = next((one for one in own if worth(one) >= most), offer)  # with the fewest knots
+    return sorted(tried, key=worth, reverse=True)
+
+
+def _thorough(trainer: Trainer, budget: Budget) -> bool:
+    """Whether knots for a number are tried, and not told by a law of their noise, which is true where none is cut."""
+    return not budget.pure and not trainer.categories and trainer.width <= WIDE
+
+
+def _bent(trainer: Trainer, budget: Budget, records: int) -> Iterator[Trainer]:
+    """One with as many knots as cost little wherever lines are straight, and with more and more of them."""
+    trainer = trainer.bent_for(budget, records)
+    yield trainer
+    for halvings in range(trainer.curves + 1, trainer.most_halvings + 1 if trainer.bends else 0):
+        bent = replace(trainer, curves=halvings).for_records(budget, records)
+        held = bent.width > trainer.width and bent.width * records <= MOST_HELD
+        if not held or bent.noise(budget) > OUTWEIGHED * records:
+            return
+        yield bent
 
 
 def _with(trainer: Trainer, budget: Budget, records: float, **bends: Any) -> Trainer:
     return replace(trainer, **bends).for_records(budget, records) if bends else trainer
 
 
-@lru_cache(maxsize=256)
-def rehearse_training(method: Trainer, budget: Budget, records: int = USUAL_RECORDS) -> Rehearsal | None:
-    """Train a method on reference populations that stand for so many records; None where that would take too long."""
+def rehearse_training(
+    method: Trainer, budget: Budget, records: int = USUAL_RECORDS, draws: int = 0
+) -> Rehearsal | None:
+    """Train a method on reference populations that stand for so many records; None where that would take too long.
+
+    `draws`: Of a number, how many draws of noise are tried on all of `_numbers`; 0 for one on straight lines alone.
+    """
     if method.solves and (method.width + 1) ** 2 * method.rows > MOST_WORK:
         return None
+    whole = draws > 0 or bool(method.categories)
+    found = np.mean([_explained(method, budget, records, draw, whole) for draw in range(max(1, draws))], axis=0)
+    weights = None if method.categories else WEIGHTS[: len(found)]
+    return Rehearsal(float(np.average(found, weights=weights)), tuple(found.tolist()))
+
+
+@lru_cache(maxsize=512)
+def _explained(method: Trainer, budget: Budget, records: int, draw: int, whole: bool) -> tuple[float, ...]:
+    """How good a method is on each population, or on straight ones alone.
+
+    What is explained of a number is asked of the records that were trained on and of others alike, as who they are
+    flatters the ones as much as it blames the others, and there are fewer of them here than they stand for.
+    """
     share, found = Fraction(TRAINED_ON, max(1, records)), []
-    for place, points in enumerate(_populations(method.domain, None if method.categories else method.label)):
-        found.append(method.tried(points[:TRAINED_ON], points[TRAINED_ON:], budget, share, SeededSource(place)))
-    return Rehearsal(float(np.mean(found)), tuple(found))
+    populations = _populations(method.domain) if method.categories else _numbers(method.domain, method.label)
+    for place, points in enumerate(populations if whole else populations[:STRAIGHT]):
+        trained, rest = points[:TRAINED_ON], points[TRAINED_ON:]
+        source = SeededSource(place + 100 * draw)
+        model = method.rehearsed(*method.encoded(trained, method.unit), budget, share, source)
+        asked = (rest,) if method.categories else (trained, rest)
+        found.append(float(np.mean([method.score(model, one) for one in asked])))  # type: ignore[arg-type]
+    return tuple(found)
 
 
 @lru_cache(maxsize=16)
@@ -267,15 +312,17 @@ def yardsticks(domain: Domain, label: str) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=4)
-def _populations(domain: Domain, number: str | None = None) -> tuple[np.ndarray, ...]:
-    """As they are, or with a number that follows from the other columns."""
-    populations = reference_populations(domain, "l2", None, None)
-    return populations if number is None else tuple(following(one, _place(domain, number)) for one in populations)
+def _populations(domain: Domain) -> tuple[np.ndarray, ...]:
+    return reference_populations(domain, "l2", None, None)
 
 
 @lru_cache(maxsize=4)
-def _tied(domain: Domain, label: str) -> np.ndarray:
-    return tied_together(_populations(domain)[0], _place(domain, label))
+def _numbers(domain: Domain, label: str) -> tuple[np.ndarray, ...]:
+    """Where a number follows from the other columns: along straight lines first, then bent, then hanging together."""
+    long, _, few = _populations(domain)
+    goal = _place(domain, label)
+    straight = [following(points, goal) for points in (long, few, gathered_population(domain, "l2"))]
+    return *straight, following(few, goal, bent=True), tied_together(long, goal)
 
 
 def _place(domain: Domain, label: str) -> int:
@@ -289,7 +336,8 @@ def forecast_curve(
     """The best method at each of several promises, beside which a ledger admits others, with its rehearsal."""
     best = []
     for budget in budgets:
-        first = offers(domain, label, budget, radius, composable=True, records=records)[0]
+        lines = None if Task(domain, label).categories else 0  # whose forecast is drawn while somebody waits
+        first = offers(domain, label, budget, radius, composable=True, records=records, curves=lines)[0]
         if first.rehearsal is None:
             straight = replace(first.trainer, curves=0, waves=0, products=0)
             first = replace(first, rehearsal=rehearse_training(straight, budget, records))

@@ -309,19 +309,32 @@ def reference_sets(records: float, density: float | None, size: float) -> Sets:
 
 
 LEARNABLE = 0.5  # Of how the goal's order differs, what the other columns say together.
+LEAST_SPREAD = 1e-12
+# What columns say where that bends, by standard deviations from their mean; no bend lies in the middle of the bounds.
+BENDS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
+    lambda off: np.abs(off - 0.7),
+    lambda off: (off > 0.5).astype(float),
+    lambda off: np.sin(2.5 * off),
+)
 
 
-def following(points: np.ndarray, goal: int) -> np.ndarray:
+def following(points: np.ndarray, goal: int, bent: bool = False) -> np.ndarray:
     """A reference population in which one number follows the others: half of what orders it is a sum of them.
 
     How columns of reference populations go together is an accident of how their axes lie; of two columns, or six, the
     others said next to nothing of the last, so that nothing could be learnt and the mean of everyone seemed best.
 
     `points`: float64 (n, dimensions), of any population; the goal keeps its values. `goal`: which coordinate follows.
+    `bent`: Whether what columns say of it bends (`BENDS`).
     """
     points, random = points.copy(), np.random.default_rng(1)  # a public seed: nothing here is of anybody
     others = np.delete(points, goal, axis=1)
-    sums = (others - others.mean(axis=0)) / np.maximum(others.std(axis=0), 1e-12) @ random.normal(size=others.shape[1])
+    others = (others - others.mean(axis=0)) / np.maximum(others.std(axis=0), LEAST_SPREAD)
+    for place in range(others.shape[1]) if bent else ():
+        if len(np.unique(others[:, place])) > 2:
+            said = BENDS[place % len(BENDS)](others[:, place])
+            others[:, place] = (said - said.mean()) / max(float(said.std()), LEAST_SPREAD)
+    sums = others @ random.normal(size=others.shape[1])
     order = math.sqrt(LEARNABLE) * sums / sums.std() + math.sqrt(1.0 - LEARNABLE) * random.normal(size=len(points))
     points[np.argsort(order), goal] = np.sort(points[:, goal])
     return points
@@ -330,9 +343,9 @@ def following(points: np.ndarray, goal: int) -> np.ndarray:
 def tied_together(points: np.ndarray, goal: int) -> np.ndarray:
     """A reference population whose numbers follow one thing, and tell of another by how little they differ.
 
-    Each coordinate keeps its values, and has them in the order of u, of which all are, with a third of v with one sign
-    or the other, and a little of its own; the goal has those of v. So whoever learns it has to tell columns apart that
-    are correlated by more than .8, as measurements of one machine, or sizes of one thing, are.
+    Each coordinate keeps its values, and has them in the order of u, of which all are, with a fifth of v with one
+    sign or the other, and a little of its own; the goal has those of v. So whoever learns it has to tell columns apart
+    that are correlated by more than .9, as measurements of one machine, or sizes of one thing, are.
 
     `points`: float64 (n, dimensions), of any population; coordinates of two values stay. `goal`: which coordinate is v.
     """
@@ -341,7 +354,7 @@ def tied_together(points: np.ndarray, goal: int) -> np.ndarray:
     for place in range(points.shape[1]):
         if len(np.unique(points[:, place])) > 2:
             own = random.normal(size=len(points))
-            order = told + 0.1 * own if place == goal else both + 0.3 * sign * told + 0.05 * own
+            order = told + 0.1 * own if place == goal else both + 0.2 * sign * told + 0.04 * own
             points[np.argsort(order), place] = np.sort(points[:, place])
             sign = -sign
     return points
