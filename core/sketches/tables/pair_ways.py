@@ -56,9 +56,10 @@ from .tables import Tables
 
 CHOICES_SHARE = Fraction(1, 10)  # Of the budget, as in the paper.
 OF_PURE = Fraction(3, 20)  # Of a pure promise, where choices cost more.
-# Share of the records by which the answer how many pairs are worth it is off, on average, and may be off at most; and
-# percentages of a pure promise that such an answer may cost.
-TELLING, TELLING_NOTHING = 0.015, 0.035
+# Share of the records by which the answer how many pairs are worth it is off, on average, and may be off at most: more
+# where a tree would be seen, its noise moving no more than `SEEN` of them, and all pairs have `FAR` times the noise.
+TELLING, TELLING_LITTLE, TELLING_NOTHING, SEEN, FAR = 0.015, 0.035, 0.1, 0.6, 4
+# Percentages of a pure promise that such an answer may cost.
 LEAST_PRICE, LARGEST_PRICE = 2, 10
 FEWEST_ASKED = 8  # Columns from which on that is usual: of fewer, nearly all pairs are counted anyhow.
 OF_PAIR, OF_SINGLE = 8, 2  # Weights of counted cells under a pure promise; where a column is halved, 1 for each level.
@@ -211,16 +212,18 @@ class PureWays:
         """With numbers of pairs that may be counted, and a price; None where so few records could not tell."""
         sides, found = [axis.cells for axis in self.open.axes], list[Way]()
         moved = moved_by_a_person(budget.neighbours, self.open.domain.unit.records, sides)
-        off = moved / SCALE / float(budget.epsilon) / records  # with all of the promise
+        off = moved / SCALE / float(budget.epsilon) / records  # with all of the promise, and below with its price
         price = min(LARGEST_PRICE, max(LEAST_PRICE, math.ceil(100 * off / TELLING)))
-        if off / price * 100 > TELLING_NOTHING:
+        off *= 100 / price
+        if off > TELLING_NOTHING:
             return None
         cells = float(np.mean([math.prod(block.shape) for block in self.first.layout.blocks if not block.level]))
         for pairs in numbers_of_pairs(len(self.open.axes)):
             sketch = self._counted(self.first.tables[:pairs])
             noise = self._noise(sketch, Fraction(budget.epsilon) * (100 - price) / 100, budget.neighbours)
             found.append(way_of(sketch, noise.variance, cells))
-        return replace(self, ways=tuple(found), price=price)
+        at_stake = found[1].several <= SEEN * records and found[-1].several >= FAR * off * records
+        return replace(self, ways=tuple(found), price=price) if at_stake or off <= TELLING_LITTLE else None
 
     def plan(self, budget: Budget) -> AdaptivePlan:
         """The price of the question how many pairs, or that of each choice, and the noise of every way."""
