@@ -74,7 +74,7 @@ from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_models import LinearModel
 from .method import Method, against_the_rest, signed_problems
 from .model_file import BITS
-from .record_vectors import whole_vectors
+from .record_vectors import block_by_block, whole_vectors
 from .training_task import Task
 
 SECOND_SHARE = Fraction(1, 100)  # Of epsilon and delta, for the noise on what the solver found.
@@ -188,7 +188,8 @@ def in_unit_ball(units: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
     The length is rounded up to a whole number of units, so that no exact length exceeds 1.
     """
     length = math.isqrt(longest - 1) + 1
-    return np.sign(units) * ((np.abs(units) << UNIT_BITS) // length), length / READ_UNIT
+    within = block_by_block(lambda part: np.sign(part) * ((np.abs(part) << UNIT_BITS) // length), units)
+    return within, length / READ_UNIT
 
 
 def grid_bits(curvature: Fraction, size: int) -> int:

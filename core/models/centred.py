@@ -38,7 +38,7 @@ from scipy.special import ndtri
 
 from ..geometry.uniforms import PublicRandom
 from .bending import SHARE_OF_PRODUCTS, curved, height, tents
-from .record_vectors import longest_features, whole_vectors
+from .record_vectors import block_by_block, longest_features, whole_vectors
 from .training_task import MOST_HALVINGS, Task
 
 # Directions for each root of the records that are as many as noise is long, a class; and the share of all coordinates
@@ -177,6 +177,19 @@ def centred(task: Task, units: np.ndarray, unit: int, many: int = 0) -> tuple[np
 
     `unit`: What 1 counts. `many`: Along how many public directions they are told; 0 where along all coordinates.
     """
+    radius = centred_radius(task)
+    longest = CUT * radius if many else radius
+
+    def made(part: np.ndarray) -> np.ndarray:
+        found = _around_middles(task, part, unit)
+        if many:
+            found = _along(whole_vectors(found, radius, unit) / unit, many)
+        return whole_vectors(found, longest, unit)
+
+    return block_by_block(made, units), unit**2 + longest_features(longest, unit)
+
+
+def _around_middles(task: Task, units: np.ndarray, unit: int) -> np.ndarray:
     found = np.zeros((len(units), centred_width(task) + 1))
     found[:, 0] = 1.0
     for block, own in zip(blocks_of(task), centred_blocks(task), strict=True):
@@ -186,17 +199,18 @@ def centred(task: Task, units: np.ndarray, unit: int, many: int = 0) -> tuple[np
         elif own.size:
             at = np.argmax(values, axis=1)
             found[:, own.own] = directions(block.size)[at] * np.take_along_axis(values, at[:, None], axis=1)
-    radius = centred_radius(task)
-    if many:
-        found, radius = _along(whole_vectors(found, radius, unit) / unit, many), CUT * radius
-    return whole_vectors(found, radius, unit), unit**2 + longest_features(radius, unit)
+    return found
 
 
 def shortened_whole(task: Task, units: np.ndarray, unit: int, frame: Frame) -> tuple[np.ndarray, int]:
     """As `centred`, told from a frame, with the 1 in front shortened along with all else."""
-    found = frame.told(centred(task, units, unit)[0] / unit)
     longest = math.sqrt(1.0 + frame.radius**2)
-    return whole_vectors(np.column_stack((found[:, 0], found)), longest, unit)[:, 1:], longest_features(longest, unit)
+
+    def made(part: np.ndarray) -> np.ndarray:
+        found = frame.told(centred(task, part, unit)[0] / unit)
+        return whole_vectors(np.column_stack((found[:, 0], found)), longest, unit)[:, 1:]
+
+    return block_by_block(made, units), longest_features(longest, unit)
 
 
 def of_all_coordinates(task: Task, rows: np.ndarray) -> np.ndarray:

@@ -69,6 +69,7 @@ from ..privacy.noise.discrete_samplers import exponential_bytes
 from ..runtime.compiled_code import njit
 from ..runtime.counter_tables import Integers, Words
 from ..runtime.inner_products import upper_half
+from .record_vectors import block_by_block
 
 UNIT_BITS = 30
 # Coefficients are whole multiples of 2^-20: of vectors of length 1, so that a score is off by a millionth or so.
@@ -82,7 +83,7 @@ TERMS = 14
 LOG2_HIGH = math.floor(math.log(2) * 2**40) / 2**40
 LOG2_LOW = float(Fraction("0.69314718055994530941723212145817656807550013436") - Fraction(LOG2_HIGH))
 WORD_BITS = 64
-ROWS_AT_ONCE = 1 << 14
+ROWS_AT_ONCE = 1 << 12
 # Digits of a part of a place and of a share, and records whose products with them add up in a word.
 PART_BITS, SHARE_BITS, RECORDS_OF_A_WORD = 24, 21, 1 << 10
 MOST_STEPS = 500
@@ -262,8 +263,8 @@ class _Logistic(Objective):
 
 
 def logistic_weights(margins: np.ndarray) -> np.ndarray:
-    """1/(1 + e^x), within 2^-50 of it: step 2 of the module. Float64, any shape."""
-    return 1.0 / (1.0 + exponential(np.clip(margins, -FARTHEST, FARTHEST)))
+    """1/(1 + e^x), within 2^-50 of it: step 2 of the module. Float64, (n, ...)."""
+    return block_by_block(lambda part: 1.0 / (1.0 + exponential(np.clip(part, -FARTHEST, FARTHEST))), margins)
 
 
 def exponential(bounded: np.ndarray) -> np.ndarray:
@@ -280,8 +281,7 @@ def block_sums(vectors: np.ndarray, weights: np.ndarray) -> list[float]:
     """Sums of weights (n,) times vectors (n, m), m of them: step 3 of the module."""
     blocks = [np.zeros((0, vectors.shape[1]))]
     for start in range(0, len(vectors), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
-        weighted = vectors[rows] * weights[rows, None]
+        weighted = vectors[start : start + ROWS_AT_ONCE] * weights[start : start + ROWS_AT_ONCE, None]
         blocks.append(np.add.reduceat(weighted, np.arange(0, len(weighted), BLOCK), axis=0))
     return [math.fsum(column) for column in np.concatenate(blocks).T]
 
@@ -368,11 +368,10 @@ def _decay(whole: np.int64, rest: np.uint64, exponentials: Words) -> np.uint64:
     """2^64 e^-d in a word for d = whole + rest / 2^64: step 1 of level 1."""
     if whole > 255:
         return np.uint64(0)
-    byte, r = np.uint64(255), rest & np.uint64((1 << 40) - 1)
+    byte, eight, r = np.uint64(255), np.uint64(8), rest & np.uint64((1 << 40) - 1)
     first = upper_half(exponentials[3, whole], exponentials[2, rest >> np.uint64(56)])
     second = upper_half(exponentials[1, rest >> np.uint64(48) & byte], exponentials[0, rest >> np.uint64(40) & byte])
-    half = r >> np.uint64(8)
-    return upper_half(upper_half(first, second), ~r + (half * half >> np.uint64(49)))
+    return upper_half(upper_half(first, second), ~r + ((r >> eight) * (r >> eight) >> np.uint64(49)))
 
 
 def digits_of(level: int) -> int:

@@ -50,6 +50,7 @@ from .certified_logistic import (
     rounded_by,
     shares_in_words,
 )
+from .record_vectors import block_by_block
 
 # Of a step's equations: how much may be left of them, far from the minimum and near it, and how often they are mended.
 ROUGH, NEAR, MOST_SOLVING = 1e-3, 1e-9, 2_000
@@ -155,6 +156,10 @@ class Softmax(Objective):
 
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Shares in proportion to exponentials of scores, float64 (n, K): steps 1 and 2 of the module."""
+    return block_by_block(_softmax, scores)
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
     powers = exponential(np.maximum(scores - scores.max(axis=1, keepdims=True), -FARTHEST))
     total = np.zeros(len(powers))
     for column in powers.T:

@@ -309,7 +309,7 @@ def signed_problems(vectors: np.ndarray, codes: np.ndarray, problems: int) -> It
     """Records times 1 or -1, one array for each class against the rest; of two classes the second's alone."""
     for problem in range(problems):
         of_class = codes == (1 if problems == 1 else problem)
-        yield np.where(of_class[:, None], vectors, -vectors)
+        yield vectors * np.where(of_class, 1, -1)[:, None]
 
 
 def against_the_rest(problems: int) -> str:

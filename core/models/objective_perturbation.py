@@ -65,7 +65,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import ClassVar, Self
 
@@ -330,8 +330,8 @@ class PureLogistic(Method):
         if cells:
             spread = Spread.of(self, add_noise(in_cells(self, units, READ_UNIT), cells, noise_source), cells.variance)
             frame = spread.frame(self)
-        told = shortened_whole(self, units, READ_UNIT, frame) if frame else None
-        vectors, length = in_unit_ball(*(told or centred(self, units, READ_UNIT, self.directions)))
+        whole = partial(shortened_whole, frame=frame) if frame else partial(centred, many=self.directions)
+        vectors, length = in_unit_ball(*whole(self, units, READ_UNIT))
         if self.rows == 1:
             (signed,) = signed_problems(vectors, codes, 1)
             rows = [perturbed_minimiser(signed, perturbation.rate, perturbation.curvature, noise_source)]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..sources import Source
 
 MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as they are all needed at every step.
+BLOCK = 1 << 12  # Records that are turned into vectors at once, in a cache.
 
 
 def gathered(
@@ -34,6 +35,17 @@ def gathered(
         parts.append(vectors)
         codes.append(told)
     return np.concatenate(parts), np.concatenate(codes)
+
+
+def block_by_block(work: Callable[[np.ndarray], np.ndarray], records: np.ndarray) -> np.ndarray:
+    """What `work` makes of records (n, m), of each by itself: nothing on the way is as large as what is made."""
+    made = work(records[:BLOCK])
+    if len(records) > BLOCK:
+        first, made = made, np.empty((len(records), *made.shape[1:]), made.dtype)
+        made[:BLOCK] = first
+        for start in range(BLOCK, len(records), BLOCK):
+            made[start : start + BLOCK] = work(records[start : start + BLOCK])
+    return made
 
 
 def longest_features(radius: float, unit: int) -> int:

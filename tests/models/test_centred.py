@@ -8,6 +8,7 @@ import pytest
 
 from core import Budget, Domain, Numeric
 from core.domain import Categorical
+from core.models import record_vectors
 from core.models.amp import READ_UNIT, in_unit_ball
 from core.models.centred import (
     Frame,
@@ -70,6 +71,20 @@ def test_no_record_is_longer_than_is_said_and_each_is_a_function_of_itself_alone
     assert (np.array(alone) == found).all()
     ball, _ = in_unit_ball(found, longest)
     assert max(sum(int(part) ** 2 for part in row) for row in ball) <= 1 << 2 * UNIT_BITS
+
+
+@pytest.mark.parametrize("many", [0, 2])
+def test_vectors_made_a_few_at_a_time_are_those_of_all_at_once(many, monkeypatch):
+    task = Task(MIXED, "y")
+    units = records(task)
+
+    def made():
+        found, longest = centred(task, units, READ_UNIT, many)
+        return found, in_unit_ball(found, longest)[0]
+
+    whole = made()
+    monkeypatch.setattr(record_vectors, "BLOCK", 7)
+    assert len(units) % 7 and all((one == other).all() for one, other in zip(whole, made(), strict=True))
 
 
 def test_coefficients_say_of_records_what_centred_ones_do_where_none_is_cut():
