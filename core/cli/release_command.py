@@ -41,7 +41,7 @@ from .spending import (
     billed,
     check_sample,
     check_source_there,
-    dataset_name,
+    named_after_source,
     warn_of_total,
 )
 
@@ -179,7 +179,7 @@ def release(
             raise RequestError("--engine cannot be given beside --private-bounds, which are bought on one computer.")
         if guess.sample is not None and guess.sample.resolve() == Path(source).resolve():
             raise RequestError("--sample names the private file itself, which would choose the size for its records.")
-        name = dataset or _named_after(source, books)
+        name = dataset or named_after_source(source, books, [column.name for column in opened.columns])
 
         def payer_opened(unit: PrivacyUnit) -> LedgerAccount:
             bill.payer = bill.payer or LedgerAccount(books.open(), name, budget, unit_words(unit))
@@ -231,12 +231,6 @@ def release(
             "are left out, such as those of a category that is on no list (--unknown category keeps them)."
         )
     say(f"Spent {bill.price}, of which {left_of_total(payer.ledger.status(name))} is left.")
-
-
-def _named_after(source: str, books: LedgerOptions) -> str:
-    name = dataset_name(source, books.names())
-    say(f"No --dataset was named, so the budget is that of the data set {name!r}, after the source.")
-    return name
 
 
 def _say_gaps(sketch: LinearSketch | Adaptive, may_be_kept: bool) -> None:

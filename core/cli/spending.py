@@ -256,6 +256,19 @@ def dataset_name(source: str, known: Collection[str]) -> str:
     return name
 
 
+def named_after_source(source: str, books: LedgerOptions, columns: list[str]) -> str:
+    """The data set that is named after a source, with a word about those that it may be a renamed copy of."""
+    from ..releases.payment import with_columns
+
+    known = books.names()
+    name = dataset_name(source, known)
+    say(f"No --dataset was named, so the budget is that of the data set {name!r}, after the source.")
+    if known and name not in known and (others := with_columns(books.open(), columns)):
+        said = listed([repr(one) for one in others], 3, "or")
+        say(f"Of the same columns was released before: if its people are those of {said}, name that, as --dataset.")
+    return name
+
+
 def warn_of_total(payer: LedgerAccount, total: str, what: str) -> None:
     """Say of a data set that was registered by the way that this was all it will ever have, where it was."""
     if not payer.registered:

@@ -243,6 +243,17 @@ def test_an_earlier_release_is_not_overwritten_by_mistake(command, source, ledge
 
 
 @pytest.mark.thorough
+def test_a_renamed_copy_is_asked_about_before_it_is_paid_for(command, source):
+    """It had a budget of its own, and was told so once that was spent."""
+    first = command("release", source, *SKETCH, "--epsilon", "1", "--out", "a.npz")
+    assert first.exit_code == 0 and "Of the same columns" not in first.stderr
+    Path("renamed.parquet").write_bytes(Path(source).read_bytes())
+    told = " ".join(command("release", "renamed.parquet", *SKETCH, "--epsilon", "1", "--out", "b.npz").stderr.split())
+    assert f"if its people are those of '{Path(source).stem}', name that, as --dataset. " in told
+    assert told.index("Of the same columns") < told.index("Spent")
+
+
+@pytest.mark.thorough
 def test_like_makes_a_release_that_merges(command, source):
     assert command("release", source, *SKETCH, "--epsilon", "2", "--out", "a.npz", "--dataset", "a").exit_code == 0
     options = ("release", source, "--like", "a.npz", "--epsilon", "2", "--dataset", "b")

@@ -69,3 +69,8 @@ def test_nothing_is_known_before_reports_arrive(name):
     ask = {"frequencies": "estimate", "texts": "find", "any texts": "frequencies", "density": "kernel_sum"}[name]
     with pytest.raises(NotFittedError):
         getattr(given, ask)(*{"density": [[[0, 0]]], "any texts": [["Ulm"]]}.get(name, []))
+
+
+def test_an_answer_that_is_no_value_is_refused_beside_others_that_are():
+    with pytest.raises(RequestError, match="An answer is none of the values"):
+        LocalFrequencies(values=["apple", "pear"], oracle="de").privatise(["apple", "kiwi", "pear"])
