@@ -119,7 +119,7 @@ const roundest = (low, high, nearest, step) => {
     for (const leading of [5, 2, 1]) {
       const size = leading * 10 ** (power - digits);
       const [first, last] = [Math.ceil(low / size - 1e-9), Math.ceil(high / size - 1e-9) - 1];
-      const number = size * Math.min(Math.max(Math.floor(nearest / size + 0.5), first), last);
+      const number = Number((size * Math.min(Math.max(Math.floor(nearest / size + 0.5), first), last)).toPrecision(15)); // 0.69 is 69 * 0.01
       if (first <= last && occurs(number)) return number;
     }
   }

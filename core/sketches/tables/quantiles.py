@@ -150,7 +150,7 @@ def roundest(low: float, high: float, near: float, step: float = 0.0, apart: flo
             if size < apart:
                 return near
             first, last = math.ceil(low / size - 1e-9), math.ceil(high / size - 1e-9) - 1
-            number = size * min(max(math.floor(near / size + 0.5), first), last)
+            number = float(f"{size * min(max(math.floor(near / size + 0.5), first), last):.15g}")  # 0.69 is 69 * 0.01
             if first <= last and _occurs(number, low, step):
                 return number
     return near

@@ -78,6 +78,12 @@ def test_the_roundest_number_of_a_cell(low, high, near, step, found):
     assert roundest(low, high, near, step) == pytest.approx(found)
 
 
+def test_the_roundest_number_is_the_decimal_that_people_write():
+    """69 * 0.01 is above 0.69, so the median of prices was said to lie behind all who paid 0.69."""
+    assert roundest(0.688, 0.693, 0.6917) == 0.69 and roundest(0.688, 0.693, 0.6917, apart=0.2) == 0.6917
+    assert roundest(7.29, 7.31, 7.301) == 7.3
+
+
 @given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e6), st.floats(0, 1))
 def test_no_round_number_lies_outside_its_cell(low, width, share):
     high = low + width
