@@ -118,14 +118,16 @@ def test_what_is_said_of_a_record_is_the_same_bits_whoever_else_is_asked_about(r
 
 @pytest.mark.deep
 def test_wine_in_bounds_twice_as_wide_as_its_records_is_told_apart():
-    """Under a pure promise noise is as long as records may be, which wide bounds make far longer than records are."""
+    """Under a pure promise noise is as long as records may be, which wide bounds make far longer than records are.
+
+    The largest class is 0.4, and so much was right before. A draw has 0.75 right, with a deviation of 0.13: the mean of
+    25 is below 0.6 once in 10^8.
+    """
     X, y = load_wine(return_X_y=True)
     low, high = X.min(axis=0), X.max(axis=0)
     wide = [(a - 0.25 * (b - a), b + 0.75 * (b - a)) for a, b in zip(low, high, strict=True)]
     order = np.random.default_rng(0).permutation(len(y))
     made, asked = order[:118], order[118:]
     estimator = PrivateChosenClassifier(epsilon=1, bounds=wide, classes=[0, 1, 2], records=118)
-    estimator.fit(X[made], y[made])
-    assert (
-        np.mean(estimator.predict(X[asked]) == y[asked]) > 0.5
-    )  # the largest class is 0.4, and so much was right before
+    right = [estimator.fit(X[made], y[made]).score(X[asked], y[asked]) for _ in range(25)]
+    assert np.mean(right) > 0.6
