@@ -319,7 +319,8 @@ export class Histogram extends AskedAtPlaces {
     });
     if (isApart(axis)) {
       if (axis.categories && !axis.radius) return { apart: true, spread: 1 };
-      const ahead = axis.values ? [0, 0.25, 0.5].map((part) => halfEven(Math.min(2 ** this.halvings, axis.values / 8) * part)) : [0];
+      const within = this.halvings ? filled(8, (i) => (i + 0.5) / 8) : [0, 0.25, 0.5];
+      const ahead = axis.values ? Array.from(within, (part) => halfEven(Math.min(2 ** this.halvings, axis.values / 4) * part)) : [0];
       const found = rows(ahead.map((step) => (axis.values ? axis.low + axis.pitch * (Math.floor(axis.values / 2) + step) : 0)));
       const square = mean(found.map(({ weights }) => dot(weights, weights)));
       return { apart: true, spread: square / mean(found.map(({ weights }) => weights.reduce((x, y) => x + y, 0))) ** 2 };

@@ -92,7 +92,7 @@ def test_a_sample_is_released_and_explored_by_four_clicks_and_no_decision(visit)
 @pytest.mark.deep
 def test_a_bundled_release_is_explored_by_one_click(visit):
     visit.go()
-    visit.click("button", "Flights from New York")
+    visit.click("link", "Flights from New York")
     visit.page.wait_for_selector(".inside #answer:not(:empty)")
     visit.settle()
     assert (

@@ -218,6 +218,19 @@ def test_maps_are_those_of_python_at_once_and_in_strips(tmp_path):
             np.testing.assert_allclose(joined, numbers(whole[name]), rtol=1e-9, atol=1e-9 * release.records)
 
 
+def test_bands_of_whole_numbers_on_two_grids_are_those_of_python(tmp_path):
+    """What the grid misses was looked for at a few places of a fine cell, and not of a coarse one: bands were others."""
+    domain = Domain((Numeric("x", 0, 9), Numeric("hour", 0, 24, step=1)), scale="none")
+    sketch = Histogram(domain, kernels.Exponential(2.0), (16, 0), halvings=1, fine=0.5)
+    table = sketch.zeros()
+    sketch.add(table, np.asfortranarray(np.random.default_rng(1).integers(0, 9, (300, 2)).astype(float)))
+    release = seal(sketch, ExactTable(table, 300), core.Budget(1))
+    release.save(tmp_path / "hours.npz")
+    queries = {"x": [0.0, 3.3, 8.9], "hour": [2, 7, 24]}
+    (said,) = ask({"file": tmp_path / "hours.npz", "queries": queries})
+    compare({"queries": queries}, said, release)
+
+
 @pytest.mark.parametrize("kernel", [kernels.Laplacian(0.6), kernels.Euclidean(0.6, power=3)], ids=("apart", "power"))
 def test_lines_of_hashes_through_categories_and_averages_are_those_of_python(kernel, tmp_path):
     domain = Domain(
