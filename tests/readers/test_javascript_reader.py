@@ -219,7 +219,7 @@ def test_maps_are_those_of_python_at_once_and_in_strips(tmp_path):
 
 
 def test_bands_of_whole_numbers_on_two_grids_are_those_of_python(tmp_path):
-    """What the grid misses was looked for at a few places of a fine cell, and not of a coarse one: bands were others."""
+    """What the grid misses was looked for at places of a fine cell, and not of a coarse one: bands were others."""
     domain = Domain((Numeric("x", 0, 9), Numeric("hour", 0, 24, step=1)), scale="none")
     sketch = Histogram(domain, kernels.Exponential(2.0), (16, 0), halvings=1, fine=0.5)
     table = sketch.zeros()
