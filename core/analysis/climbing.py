@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import NdBSpline, make_interp_spline
+import scipy
 
 from ..geometry.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
@@ -67,10 +67,10 @@ def tabulated(box: Box, height: Height, widths: np.ndarray) -> Height:
     points = np.asfortranarray(np.stack([along.reshape(-1) for along in places], axis=1))
     table, knots = height(points).reshape(places[0].shape), []
     for axis, along in enumerate(values):
-        spline = make_interp_spline(along, table, axis=axis)
+        spline = scipy.interpolate.make_interp_spline(along, table, axis=axis)
         table = np.moveaxis(spline.c, 0, axis)
         knots.append(spline.t)
-    return NdBSpline(tuple(knots), np.ascontiguousarray(table), 3)
+    return scipy.interpolate.NdBSpline(tuple(knots), np.ascontiguousarray(table), 3)
 
 
 def starting_points(box: Box, height: Height, widths: np.ndarray, count: int) -> np.ndarray:
