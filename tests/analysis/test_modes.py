@@ -235,9 +235,12 @@ def test_modes_of_a_sum_of_many_products_are_searched_on_a_table_and_not_a_milli
     places = box.uniform(np.random.default_rng(0).random((500, 2)))
     there = release.estimates_at(places)
     assert np.abs(read(places) - there).max() < 3e-3 * there.max()
-    found = find_modes(release)
+    found = positions(find_modes(release))
     monkeypatch.setattr(climbing, "MOST_NODES", 0)
-    assert positions(found) == pytest.approx(positions(find_modes(release)), abs=1e-3)
+    right = positions(find_modes(release))
+    # Where noise makes a summit flat, what a table is off moves it by more than itself: heights say as much.
+    assert found == pytest.approx(right, abs=0.03)
+    assert release.estimates_at(found) == pytest.approx(release.estimates_at(right), rel=3e-3)
 
 
 def test_the_same_release_has_the_same_modes():
