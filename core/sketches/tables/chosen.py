@@ -7,7 +7,8 @@ what is not counted is guessed from single columns anyhow:
 1. Single columns with their halvings are measured: their contrasts get noise.
 2. Every pair is scored by the L1 distance of its counts from what the best guess of the single columns says of columns
    that have nothing to do with each other, less what noise would add to its cells. One after the other, pairs are
-   chosen by the exponential mechanism (`core.privacy.choosing.selection`), each among those that are left.
+   chosen by the exponential mechanism (`core.privacy.choosing.selection`), each among those that are left, and first of
+   all among those that join what none has joined: a tree says of all its columns how they hang together.
 3. The residuals of the chosen pairs are measured, with the same noise in every counter.
 
 **Why it keeps its promise.** Let ρ be the largest for which ρ-zCDP gives (ε, δ). K choices of ε₀ each are
@@ -24,8 +25,7 @@ What is released are ordinary `Tables`, and intervals are theirs: noise in a pai
 
 **Under pure ε** noise grows with the number of tables, so a few hundredths of it ask the records first how many pairs
 are worth counting (`core.sketches.tables.pair_ways`), unless somebody says how many. Where it is none or all, their
-cells are counted with what is left. Otherwise 15% of that choose pairs by report noisy max, those of a tree first: each
-joins columns that none has joined yet, as what a tree joins says of all its columns how they hang together
+cells are counted with what is left. Otherwise 15% of that choose pairs by report noisy max, those of a tree first, too
 (`best_guess`). Single columns and the chosen pairs are counted with Laplace noise of scale Δ/ε', Δ the sum of their
 weights, which is the same whatever was chosen. Pure promises add up, also where each looks at what came before
 (Dwork, Roth 2014, Theorem 3.16 and section 3.5.1): the question how many, the K choices, and w/(Δ/ε') for every table
@@ -56,7 +56,7 @@ from ..answers import check_points
 from ..linear import LinearSketch
 from ..mechanism_spec import MechanismSpec, PrivateChoice, PublicInputs
 from .best_guess import BestGuess
-from .pair_ways import CHOICES_SHARE, LARGEST_PRICE, PureWays, Way, apart, exact_counts, of_one, with_noise
+from .pair_ways import CHOICES_SHARE, LARGEST_PRICE, PureWays, Way, apart, exact_counts, of_one, tree_first, with_noise
 from .table_axes import METRIC, number_axes
 from .table_filling import Counted, Filling
 from .table_layout import Columns
@@ -232,14 +232,13 @@ class ChosenTables(Adaptive):
         plan: AdaptivePlan,
         noise_source: NoiseSource | None,
     ) -> list[Columns]:
-        """The pairs that single columns tell worst, by the exponential mechanism, one after the other."""
+        """The pairs that single columns tell worst, by the exponential mechanism, one after the other, a tree first."""
         scores = self._scores(counted, noisy, plan.noises[0])
         moved = score_sensitivity(plan.budget.neighbours, self.domain.unit.records)
-        left, chosen = list(range(len(scores))), []
-        for price in plan.choices:
-            place = left.pop(select(scores[left], moved, price, noise_source))
-            chosen.append(self._every.tables[place])
-        return chosen
+        prices = iter(plan.choices)
+        return tree_first(
+            self._every.tables, scores, len(plan.choices), lambda some: select(some, moved, next(prices), noise_source)
+        )
 
     def _scores(
         self, counted: Counted, noisy: Mapping[tuple[Columns, int], np.ndarray], noise: NoiseScale

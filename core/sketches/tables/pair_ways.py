@@ -294,7 +294,8 @@ class PureWays:
             scores = self._pure_scores(counts.counted, parts, noise)
             moved = score_sensitivity(plan.budget.neighbours, self.open.domain.unit.records)
             price = left * OF_PURE / pairs
-            chosen = self._tree_first(scores, pairs, lambda some: noisy_max(some, moved, price, noise_source))
+            tables = self.first.tables
+            chosen = tree_first(tables, scores, pairs, lambda some: noisy_max(some, moved, price, noise_source))
             sketch = self._counted(sorted(chosen))
             measure(lambda block: not of_one(block))
         else:
@@ -313,19 +314,6 @@ class PureWays:
         moved = moved_by_a_person(plan.budget.neighbours, self.open.domain.unit.records, sides)
         return noisy_max(-expected, moved, asked, source), epsilon - asked
 
-    def _tree_first(self, scores: np.ndarray, pairs: int, pick: Callable[[np.ndarray], int]) -> list[Columns]:
-        """So many pairs, one after the other: while they are any, of those that join what none has joined."""
-        tables, part = self.first.tables, list(range(len(self.open.axes)))
-        left, chosen = list(range(len(tables))), []
-        for _ in range(pairs):
-            free = [place for place in left if part[tables[place][0]] != part[tables[place][1]]] or left
-            place = free[pick(scores[free])]
-            left.remove(place)
-            one, other = tables[place]
-            part = [part[one] if name == part[other] else name for name in part]
-            chosen.append(tables[place])
-        return chosen
-
     def _pure_scores(
         self, counted: Counted, noisy: Mapping[tuple[Columns, int], np.ndarray], noise: NoiseScale
     ) -> np.ndarray:
@@ -335,6 +323,25 @@ class PureWays:
         table = np.concatenate([noisy[block.columns, block.level] for block in singles.layout.blocks])
         guess = BestGuess(singles.reading(table, noise.variance, None, math.inf))
         return apart(counted, self.first.tables, guess, math.sqrt(noise.variance) / OF_PAIR)
+
+
+def tree_first(
+    tables: Sequence[Columns], scores: np.ndarray, pairs: int, pick: Callable[[np.ndarray], int]
+) -> list[Columns]:
+    """So many pairs, one after the other: while they are any, of those that join what none has joined.
+
+    `scores`: Of every pair. `pick`: The place of one among scores, chosen under noise.
+    """
+    part = list(range(max(map(max, tables)) + 1))
+    left, chosen = list(range(len(tables))), []
+    for _ in range(pairs):
+        free = [place for place in left if part[tables[place][0]] != part[tables[place][1]]] or left
+        place = free[pick(scores[free])]
+        left.remove(place)
+        one, other = tables[place]
+        part = [part[one] if name == part[other] else name for name in part]
+        chosen.append(tables[place])
+    return chosen
 
 
 @njit(nogil=True, cache=True)

@@ -261,6 +261,20 @@ def test_under_a_pure_promise_a_tree_is_counted_where_columns_hang_together_alon
     assert np.abs(told - exact).sum() < 0.1 * 20_000
 
 
+def test_under_a_delta_too_pairs_join_all_columns_before_any_goes_round():
+    """Three columns that say the same had three pairs, two of which say all, and others none."""
+    random = np.random.default_rng(5)
+    same, other = random.integers(0, 4, (2, 20_000))
+    half = np.where(random.random(20_000) < 0.4, other, random.integers(0, 4, 20_000))
+    cells = [same, same, same, other, half, np.where(random.random(20_000) < 0.3, same, half)]
+    rows = pd.DataFrame({f"c{place}": np.array(list("stuv"))[own] for place, own in enumerate(cells)})
+    made = release(ChosenTables(LETTERS, (), (), pairs=5), rows, Budget(10, "1e-6"), records=20_000)
+    joined = list(range(6))
+    for one, two in made.sketch.pairs:
+        joined = [joined[one] if part == joined[two] else part for part in joined]
+    assert len(set(joined)) == 1  # five pairs that leave nothing out are a tree, whichever they are
+
+
 def test_few_records_are_asked_where_a_tree_would_be_seen_and_all_pairs_drown():
     """They were not, and of eight columns along a tree pairs were guessed from single columns, twice as far off."""
     known = {count: [Categorical(name, tuple("uvwxyz"[:count])) for name in "abcdefghijklmnop"] for count in (2, 6)}
