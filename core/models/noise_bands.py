@@ -20,7 +20,9 @@ what each direction's own steps say counts too, beside a bell around κg in octa
 together (empirical Bayes).
 
 All of it is post-processing of what was paid for. Bands are a little longer (`WIDER`), as one walk says all that. They
-hold what the same method would give without noise; that records are a sample is not in them.
+hold what the same method would give without noise; that records are a sample is not in them. In 16 settings of four
+public tables, which none of this was tried on, 89 to 100 of 100 held, and 95 on average, in the middle 1.2 times as
+long as they had to be; least certain are models of few columns, up to four times.
 
 **Taking out what noise explains.** A minimiser of Σ loss + <b, g> is off by about H⁻¹b, H the curvature of the loss
 over all records. How long b is, is public. H is not, but is nearly a quarter of Σ x xᵀ, of which some is bought: how
