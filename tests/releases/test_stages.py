@@ -61,7 +61,7 @@ def summed(points, drawn, cut=0, buckets=None):
 
 @pytest.mark.parametrize("spread", [0.04, 0.1, 0.25])
 def test_it_is_about_what_it_is(spread):
-    found = spread_first(records(spread), Budget(1), 4000, None, priced, SeededSource(1))
+    found = spread_first(records(spread), Budget(1), 4000, None, priced, SeededSource(2))
     assert found.spread == pytest.approx(spread, abs=0.4 * max(spread, 0.1))  # noise hides what is narrower
     assert found.left.epsilon + found.costs[0].epsilon == 1 and found.costs[0].epsilon <= MOST
 
