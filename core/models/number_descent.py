@@ -146,7 +146,7 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
         if budget.pure:
             return self
         room = self.longest_step(self.noises(budget)[0], float(records), math.inf) >= self.longest_rate
-        few = self.width <= FEW and self.noise(budget) <= OUTWEIGHED * records
+        few = self.width <= FEW and self.noise(budget) <= OUTWEIGHED / 2 * records
         afforded = int(MOST_WORK // max(1, records * (self.width + 1)))
         more = max(USUAL_STEPS, min(self.most_steps, afforded)) if room or few else USUAL_STEPS
         return replace(self, steps=more if self.steps in (USUAL_STEPS, self.most_steps) else self.steps)

@@ -16,7 +16,7 @@ that cost epsilon' together, and others that are (epsilon - epsilon', delta)-pri
 delta)-private by basic composition (Dwork, Roth 2014, Theorem 3.16). Those that gain most by pure noise are taken for
 it, one, two and so on, with the epsilon' at which both need the same κ. So under a delta all of these are tried, and
 the one with the least noise is taken: beside a RACE of many rows, tables of few counters then have 0.6 to 0.7 of the
-noise.
+noise. Some of each is taken only for much less noise, as it adds up worse with other releases of the same people.
 
 How a budget is split is a matter of less noise alone: whatever the split, the scales that come out keep the promise.
 
@@ -41,6 +41,7 @@ from .calibration import NoiseScale, calibrate_gaussian, calibrate_shares, large
 from .composition import keeps_promise
 
 SHARE_STEPS = 1_000_000  # Of a budget that is shared out in proportion to real numbers.
+WORTH_MIXING = 0.85  # Of the variance: what is pure in part costs more of every total that later releases share.
 SPLITS = 512  # Of epsilon between pure and Gaussian noise; a finer one would change the noise by less than a hundredth.
 WIDE = Sensitivity(1 << 40, 1 << 40)  # Of a table whose noise is so wide that only its ratio to this matters.
 
@@ -94,15 +95,16 @@ def calibrate_joint(
     )
     if delta:
         ways.append(_noise(tables, counts, counts_share, epsilon, delta, gaussian=every))
-        split = _best_split(tables, counts_share if counts else Fraction(0), epsilon, delta)
-        if split is not None:
-            gaussian, pure_share = split
-            ways.append(_noise(tables, counts, counts_share, epsilon, delta, gaussian, pure_share))
 
     def worst(way: Joint) -> float:
         return max(scale.variance / table.ratio**2 for scale, table in zip(way.scales, tables, strict=False))
 
-    return min(ways, key=worst)
+    best = min(ways, key=worst)
+    split = _best_split(tables, counts_share if counts else Fraction(0), epsilon, delta) if delta else None
+    if split is not None:
+        mixed = _noise(tables, counts, counts_share, epsilon, delta, *split)
+        best = mixed if worst(mixed) < WORTH_MIXING * worst(best) else best
+    return best
 
 
 def _best_split(

@@ -31,6 +31,7 @@ from ...figures.forecast_figures import error_figure
 from ...geometry.kernels import Euclidean, Gaussian, Jaccard
 from ...lab.release_lessons import bundled_live_picture, has_live_picture
 from ...local import survey as local_reports
+from ...models.certified_logistic import shares_in_words
 from ...privacy.budget import Budget
 from ...privacy.noise import noise
 from ...privacy.noise.divided_noise import warm_parts
@@ -120,6 +121,12 @@ def _sets_of_numbers() -> None:
     Jaccard().sums(numbers, some)
 
 
+def _models() -> None:
+    """The words by which a minimiser is certified, which few records ask for."""
+    one = np.ones((1, 1), np.int64)
+    shares_in_words(one, np.array([[1]], object), one[0])
+
+
 def _picture() -> None:
     """A map with its modes as a page shows it, which loads what figures are made of, piece by piece."""
     made = _released(Race(PLANE, Euclidean(0.5), rows=4), _records(PLANE))
@@ -148,7 +155,7 @@ def steps() -> dict[str, Callable[[], None]]:
     first, *others = ((card.title, partial(_card, card)) for card in cards().values())
     pages = {"pictures": _picture, "live pictures": _live_pictures}
     shared = {"classes": _classes, "long vectors": _long_vectors, "sets": _sets_of_numbers}
-    last = {"local reports": local_reports.warm, "parts of noise": warm_parts}
+    last = {"local reports": local_reports.warm, "parts of noise": warm_parts, "models": _models}
     return {"forecasts": _forecast} | dict([first]) | {"noise": noise.warm} | pages | shared | dict(others) | last
 
 

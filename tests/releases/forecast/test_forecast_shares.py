@@ -1,6 +1,5 @@
 """Shares of a budget by forecast: noise blurs every part alike, as the owner weighs them."""
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -44,7 +43,8 @@ def test_noise_blurs_all_parts_alike_as_they_are_weighed(budget, weight):
     assert blurred["far"] * weight == pytest.approx(blurred["dense"], rel=0.02)
     settled = settle(questions(weight), budget, RECORDS)
     planned = plan_parts(settled, budget)
-    assert math.isclose(float(sum(planned.shares)), 0.98) and min(planned.shares) > 0
+    # A fiftieth, of ρ alone where some noise is pure, is that of numbers of records.
+    assert 0.98 <= float(sum(planned.shares)) + 1e-9 < 1 and min(planned.shares) > 0
 
 
 @pytest.mark.deep
