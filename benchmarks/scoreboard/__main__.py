@@ -4,8 +4,8 @@
     python -m benchmarks.scoreboard --only medians --seconds 20
     python -m benchmarks.scoreboard --page                     # of what there is
 
-Every contest, set, promise and rival is a cell: draws are made until their mean is known to a tenth (its standard
-error), twenty at least and forty at most, or so many seconds have gone. A cell that is whole is not made again; of
+Every contest, set, promise and rival is a cell: draws are made until their mean is known to a thirtieth (its standard
+error), twenty at least and 200 at most, or so many seconds have gone. A cell that is whole is not made again; of
 one that is not, another run draws more for rivals, and all anew for ours, which may have changed since.
 """
 
@@ -34,7 +34,7 @@ from .rounds import Contest, Round, Told
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.jsonl"
 BUDGETS = (("0.1", "0"), ("1", "0"), ("0.1", "1e-6"), ("1", "1e-6"))
-FEWEST, MOST, KNOWN = 20, 40, 0.1
+FEWEST, MOST, KNOWN = 20, 200, 0.03
 PATIENCE = 4
 """Times the seconds of a cell, after which a library that says nothing more is stopped."""
 

@@ -70,7 +70,9 @@ def compared(results: Results) -> list[Compared]:
         if who != OURS and ours and "errors" in ours and "errors" in row:
             errors = (np.array(one["errors"], float) for one in (ours, row))
             found.append(Compared(contest, name, promise(epsilon, delta), who, *errors))
-    return found
+    return sorted(
+        found, key=lambda one: ("(" in one.promise, one.promise)
+    )  # pure ones first, the small before the large
 
 
 def write_page(results: Results) -> None:
