@@ -8,10 +8,10 @@ It opens `frostglass app` in a process of its own, with an empty folder for data
 what a browser says: it opens *Explore* with the release, then in turn asks at another place, which runs a part of the
 page, and puts another column across, which runs all of it; it keeps large messages and says so, follows the page's
 address, and fetches the pictures that an answer names. Nothing is drawn, so it is the server that is measured and not
-browsers. Clients share this computer's processors with it; the load before and after, and what clients took themselves,
-is said as well. Bytes are those that came over the connection, compressed where the server does that, on 127.0.0.1
-alone. Processor seconds and memory of the server are read where Linux keeps them. With `--stay`, it says what memory
-the server holds so many seconds after all pages were closed.
+browsers; what a page answers in the browser is left out. Clients share this computer's processors with it; the load
+before and after, and what clients took themselves, is said as well. Bytes are those that came over the connection,
+compressed where the server does that, on 127.0.0.1 alone. Processor seconds and memory of the server are read where
+Linux keeps them. With `--stay`, it says what memory the server holds so many seconds after all pages were closed.
 """
 
 from __future__ import annotations
@@ -120,6 +120,11 @@ class Visitor:
     def open(self, connection: ClientConnection) -> None:
         """Open the page."""
         self._run(connection, "", self.opened)
+
+    @property
+    def kinds(self) -> list[str]:
+        """What the page has that the server is asked by; a page that answers in the browser has nothing of it."""
+        return [kind for kind in (PART, WHOLE) if kind in self._controls]
 
     def click(self, connection: ClientConnection, kind: str, chance: random.Random) -> None:
         """Move the first control of a kind to another place."""
@@ -249,8 +254,8 @@ def explore(visitors: list[Visitor], clicks: int, pause: float, mark: threading.
                 visitor.open(connection)
                 mark.wait()
                 time.sleep(chance.uniform(0, pause))  # nobody begins with the others
-                for click in range(clicks):
-                    visitor.click(connection, (PART, WHOLE)[click % 2], chance)
+                for click in range(clicks if visitor.kinds else 0):
+                    visitor.click(connection, visitor.kinds[click % len(visitor.kinds)], chance)
                     time.sleep(chance.uniform(2 / 3 * pause, 4 / 3 * pause))
                 mark.wait()
         except BaseException:
@@ -267,7 +272,7 @@ def measured(program: Path, asked: argparse.Namespace) -> Cost:
         first = Visitor(asked.port, asked.release)
         with first.connected() as connection:  # compiles and loads what every server does once
             first.open(connection)
-            for kind in (PART, WHOLE):
+            for kind in first.kinds:
                 first.click(connection, kind, random.Random(0))
         _rest(server.pid)
         visitors = [Visitor(asked.port, asked.release) for _ in range(asked.sessions)]
@@ -303,6 +308,9 @@ def _rest(process: int) -> None:
 
 def _said(name: str, clicks: list[Clicks]) -> None:
     seconds = [value for one in clicks for value in one.seconds]
+    if not seconds:
+        print(f"{name}: nothing on this page asks the server for it")
+        return
     size = [value for one in clicks for value in one.size]
     half, most = np.quantile(seconds, [0.5, 0.95])
     print(f"{name}: {len(seconds)} runs, p50 {half:.2f} s, p95 {most:.2f} s, {np.mean(size) / 1e6:.3f} MB each")
