@@ -225,7 +225,8 @@ def _composed(losses: Sequence[Loss], epsilon: float) -> Any:
     from dp_accounting.pld import privacy_loss_distribution as pld  # a second to load
 
     kinds = [*_noises(losses), *_choices(losses)]
-    grid = max(epsilon / GRID / max(len(kinds), 1), 1e-6)
+    # Each rounding adds a variance of up to a quarter of a step squared, so many need finer steps.
+    grid = max(epsilon / GRID / max(len(kinds), math.sqrt(sum(times for _, times in kinds)), 1.0), 1e-6)
     total = None
     for make, times in kinds:
         one = make(pld, grid)

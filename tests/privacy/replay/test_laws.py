@@ -126,3 +126,11 @@ def test_the_bound_by_renyi_divergences_is_no_less_than_what_convolution_gives()
     losses.append(gaussian_loss(np.array([2, -1]), 40.0))
     for epsilon in draws((1.0,), (0.5, 1.0)):
         assert convolved_delta(losses, epsilon) <= delta_of(losses, epsilon) * 1.001
+
+
+def test_many_narrow_counters_beside_pure_noise_are_not_rounded_beyond_what_was_paid():
+    """Of 280 counters each was rounded up by a 6,000th of ε: 41.4 was said to be kept where 40 was paid and kept."""
+    drawn = [Loss(most=0.4), Loss(most=0.792), Loss(shifts=((1, 280),), sigma2=9.89136)]
+    assert gaussian_delta(38.808, math.sqrt(drawn[-1].square)) < 1e-6  # so 40 is kept by adding up
+    assert convolved_delta(drawn, 40.0) < 1e-6 and keeps(drawn, 40, 1e-6)
+    assert not keeps([*drawn[:-1], Loss(shifts=((1, 300),), sigma2=9.89136)], 40, 1e-6)  # of δ = 3e-6
